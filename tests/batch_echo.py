@@ -36,9 +36,9 @@ class Echo:
         self.prompts: list[str] = []
         tokenizer = byte_level_tokenizer()
         model = tiny_model("llama", len(tokenizer))
-        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [])
+        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [], run=self.run)
 
-    def __call__(self, requests: Sequence[Request], decoder: Any) -> list[Said]:
+    def run(self, requests: Sequence[Request]) -> list[Said]:
         if self.groups == 0:
             raise KeyboardInterrupt
         if any(self.refuse in str(r.prompt) for r in requests):
@@ -54,7 +54,6 @@ def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
     loaded = echo.decoder.model, echo.decoder.tokenizer
     patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
     patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
-    patch.setattr(decode_task, "decode_requests", echo)
 
 
 def said(prompt: str, order_limit: int = 12) -> str:

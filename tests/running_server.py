@@ -27,7 +27,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Answerer, application
 from tooldecoding.server.completions import Completions
-from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.exchange import Head, Parts, event, whole
 from tooldecoding.server.metrics import Metrics
 from tooldecoding.server.web_server import web_server
 
@@ -197,8 +197,8 @@ class Stub:
     def __init__(self) -> None:
         self.metrics = Metrics()
 
-    async def health(self) -> tuple[int, dict[str, Any]]:
-        return 200, {}
+    async def health(self) -> Head:
+        return whole({})
 
     ready = health
 

@@ -13,14 +13,13 @@ import pytest
 
 from command_line import CASES, Ran
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches import decode_task
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+from tooldecoding.decoder import ToolDecoder
 
 Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
 TOOLS = CASES / "tools.jsonl"
 FULL = Path("/dev/full")
-needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 COMMAND = [sys.executable, "-c", "from tooldecoding.cli.app import main; main()"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
 
@@ -32,18 +31,16 @@ def lines_of_documentation(path: Path, count: int) -> Path:
     return path
 
 
-@needs_full
-@pytest.mark.parametrize("arguments", [[], ["--json"]], ids=["tables", "json"])
-def test_a_full_standard_output(arguments: list[str]) -> None:
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_a_full_standard_output() -> None:
     with FULL.open("w") as full:
-        command = [*COMMAND, "lookup", str(TOOLS), *arguments]
+        command = [*COMMAND, "lookup", str(TOOLS)]
         ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False)
     assert ran.returncode == WRONG_INPUT
     assert ran.stderr == "error: the output cannot be written: No space left on device\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--json"]], ids=["tables", "json"])
-@pytest.mark.parametrize("count", [1, 3000], ids=["short", "long"])
+@pytest.mark.parametrize(("count", "arguments"), [(1, []), (3000, []), (3000, ["--json"])])
 def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None:
     docs = lines_of_documentation(tmp_path / "docs.jsonl", count)
     command = [*COMMAND, "lookup", str(docs), *arguments]
@@ -70,14 +67,14 @@ class TestSignals:
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
         rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode, calls = decode_task.decode_requests, iter(range(5))
+        decode, calls = ToolDecoder.run, iter(range(5))
 
         def decode_two(*given: Any) -> Any:
             if next(calls) == 2:
                 os.kill(os.getpid(), number)
             return decode(*given)
 
-        monkeypatch.setattr(decode_task, "decode_requests", decode_two)
+        monkeypatch.setattr(ToolDecoder, "run", decode_two)
         try:
             ran = cli("decode", "--batch", rows, "--out", out, *options)
         finally:

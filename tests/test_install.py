@@ -72,15 +72,6 @@ def test_the_wheel_holds_every_module_and_every_file_of_settings(wheel: Path) ->
     assert {f"tooldecoding/reference_model/{name}" for name in model} <= held
 
 
-LOOKUPS = [line for line in command_lines("docs/documentation.md", "tooldecoding lookup") if "/demo/" in line]
-assert LOOKUPS
-
-
-@pytest.mark.parametrize("line", LOOKUPS)
-def test_lookup(outside: Path, line: str) -> None:
-    assert "SendMessage" in run(outside, line)
-
-
 def test_decode_with_settings_by_name_and_the_reference_model(outside: Path) -> None:
     (line,) = [x for x in command_lines("docs/decoding.md", "tooldecoding decode") if "--config bfcl_live" in x]
     result = json.loads(run(outside, f"{line.replace('some/model', 'reference')} --order-limit 1 --json"))

@@ -24,7 +24,7 @@ from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
 from tooldecoding.engines.batched_cache import cache_bytes
-from tooldecoding.formats.api_bank import API_BANK
+from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult

@@ -1,16 +1,15 @@
 """Prompts on their way to a method, as a task of workers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.choose import Method, make_method
 from eval.methods.prediction import Prediction
 from eval.options import EvalOptions
-from lookup.errors import ToolDecodingError
-from tooldecoding.batches.requests import out_of_memory_named
+from tooldecoding.batches.requests import each_decoded
 from tooldecoding.request import Request
 
 
@@ -36,53 +35,20 @@ class Draft:
 
 
 def predict_all(method: Method, drafts: Sequence[Draft]) -> list[Prediction]:
-    """Return the predictions for drafts that are decoded together."""
-    requests = [draft.request for draft in drafts if draft.request is not None]
-    decoded = iter(_predict(method, requests) if requests else [])
-    return [Prediction("", error=d.error) if d.request is None else next(decoded) for d in drafts]
+    """Return the predictions for drafts that are decoded together; where that fails, each alone."""
+    decoded = iter(each_decoded(method, [draft.request for draft in drafts if draft.request is not None]))
+    found = (draft.error if draft.request is None else next(decoded) for draft in drafts)
+    return [each if isinstance(each, Prediction) else Prediction("", error=str(each)) for each in found]
 
 
-def _predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
-    """Decode together; where that fails, each alone, so that the error is found to be one prompt's."""
-    try:
-        with out_of_memory_named(len(requests)):
-            return method(requests)
-    except ToolDecodingError as error:
-        if len(requests) == 1:
-            return [Prediction("", error=str(error))]
-        return [_predict(method, [request])[0] for request in requests]
-
-
-@dataclass(frozen=True)
-class MethodTask:
-    """Decodes samples with the method that the settings name.
+def predicting(
+    settings: EvalOptions, call_format: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> Callable[[Sequence[Draft]], list[Prediction]]:
+    """Return what makes predictions with the method that the settings name.
 
     Parameters
     ----------
     call_format : str
         The benchmark's, in which predictions are scored.
     """
-
-    settings: EvalOptions
-    call_format: str
-
-    def loaded(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> "LoadedMethod":
-        """Return the task with its method."""
-        method = make_method(self.settings, model, tokenizer, self.call_format)
-        return LoadedMethod(method, {"device": str(model.device)})
-
-    def beginning(self, item: Draft) -> str:
-        """Keep the sequence of the samples: methods are compared without a prefix cache."""
-        return ""
-
-
-@dataclass(frozen=True)
-class LoadedMethod:
-    """A method with its model."""
-
-    method: Method
-    about: Mapping[str, Any]
-
-    def run(self, items: Sequence[Draft]) -> list[Prediction]:
-        """Return the predictions of some samples."""
-        return predict_all(self.method, items)
+    return partial(predict_all, make_method(settings, model, tokenizer, call_format))

@@ -3,12 +3,13 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import closing
+from functools import partial
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.method_task import Draft, MethodTask
+from eval.methods.method_task import Draft, predicting
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter, settled
 from eval.options import EvalOptions
@@ -19,8 +20,7 @@ from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.templates import unshortened
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.place import Place
-from tooldecoding.cluster.task import Workers
+from tooldecoding.cluster.task import Place, Spread
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")
@@ -79,16 +79,15 @@ def make_run(
         prompter.request(samples[0])  # a missing chat template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     _say_fewer_examples(prompter, samples, options.shots)
-    with place.workers(MethodTask(options, benchmark.call_format)) as workers:
-        device = str(workers.about["device"])
-        folder.begin(describe_run(benchmark, options, categories, samples, len(every), device, prompts))
-        with folder.locked():
-            with (
-                closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,
-                progress_bar("decoding", len(samples)) as advance,
-            ):
-                run(samples, benchmark, workers, prompter, results, options.batch_size, advance)
-            return _scored(benchmark, samples, folder, prompter)
+    spread = place.start(partial(predicting, options, benchmark.call_format))
+    folder.begin(describe_run(benchmark, options, categories, samples, len(every), place.device, prompts))
+    with folder.locked():
+        with (
+            closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,
+            progress_bar("decoding", len(samples)) as advance,
+        ):
+            run(samples, benchmark, spread, prompter, results, options.batch_size, advance)
+        return _scored(benchmark, samples, folder, prompter)
 
 
 def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: int) -> None:
@@ -123,7 +122,7 @@ def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, 
 def run(
     samples: Sequence[Sample],
     benchmark: Benchmark,
-    workers: Workers[Draft, Prediction],
+    spread: Spread[Draft, Prediction],
     prompter: Prompter,
     results: ResultFile,
     batch_size: int,
@@ -134,7 +133,7 @@ def run(
     Groups do not depend on interruptions, so neither do the predictions.
     """
     by_id = {sample.id: sample for sample in samples}
-    for drafts, predictions in workers.spread(_groups(samples, prompter, results.done, batch_size, advance)):
+    for drafts, predictions in spread(_groups(samples, prompter, results.done, batch_size, advance), None):
         results.write(
             [
                 benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()

@@ -23,9 +23,10 @@ from eval.tuning.latency import Stopwatch
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text, draw_chart
 from eval.tuning.tuner import Tuner, Tuning
-from tooldecoding.cluster.place import Here
+from tooldecoding.cluster.task import Here
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
+from tooldecoding.models.loading import load_quietly
 from tooldecoding.request import Request
 
 DEPLOYMENT: Final = "deployment.yaml"
@@ -53,7 +54,7 @@ def tune_benchmark(
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
     options = replace(options, order_limit=wanted.limits[-1], stopping="none")
-    place = Here(options)
+    place = Here(*load_quietly(options.model, **options.loading))
     folder = RunFolder(wanted.folder)
     made = make_run(benchmark, categories, every, options, folder, place)
     with folder.locked():

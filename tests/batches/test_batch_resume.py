@@ -4,14 +4,16 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import pytest
 from filelock import FileLock
 
 from batch_echo import Echo, Folder, row, said
 from command_line import CASES, Ran
-from tiny_models import tiny_model
+from tooldecoding.files.result_file import ResultFile
 from tooldecoding.models.identity import FILES
 
 
@@ -33,7 +35,6 @@ def test_another_setting_is_refused(folder: Folder, option: list[object], said: 
 
 def test_another_model_is_refused(folder: Folder, echo: Echo) -> None:
     folder.decode([row(1)])
-    echo.decoder.model = tiny_model("llama", len(echo.decoder.tokenizer))
     setattr(echo.decoder.model, FILES, "others")
     folder.refuses([row(1)], said="this batch was begun with weights")
 
@@ -98,15 +99,15 @@ def test_a_file_without_a_manifest_is_not_touched(folder: Folder, content: str) 
     folder.refuses([row(1)], said="out.jsonl")
 
 
-@pytest.mark.parametrize(
-    "content", ["notes", "{}", '{"format": "tooldecoding batch 3"}', '{"format": "tooldecoding batch 4"}']
-)
+@pytest.mark.parametrize("content", ["notes", "{}", '{"format": "tooldecoding batch 3"}'])
 def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None:
     folder.out.with_name("out.jsonl.manifest.json").write_text(content)
     folder.refuses([row(1)], said="out.jsonl.manifest.json: ")
 
 
-@pytest.mark.parametrize("content", ["my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}', "é\n"])
+@pytest.mark.parametrize(
+    "content", ["my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}\n', "é\n"]
+)
 def test_lines_that_are_no_results_are_not_touched(folder: Folder, content: str) -> None:
     folder.decode([row(1)])
     folder.out.write_text(content, encoding="latin-1")
@@ -120,13 +121,62 @@ def test_results_that_lost_their_manifest_are_not_touched(folder: Folder) -> Non
 
 
 def test_a_file_that_is_torn_anywhere_is_repaired(folder: Folder) -> None:
-    """A result that lacks nothing but its newline is kept."""
+    """A result that lacks nothing but its newline is torn, too."""
     rows = [row(1), row("é"), row("\ud800")]
     folder.decode(rows)
     whole = folder.out.read_bytes()
     ends = [n for n in range(len(whole)) if whole[n : n + 1] == b"\n"]
     for size in {*range(0, len(whole), 16), *(end + more for end in ends[:2] for more in (0, 1, 2))}:
         folder.out.write_bytes(whole[:size])
-        kept = sum(end <= size for end in ends)
+        kept = sum(end < size for end in ends)
         assert f"{len(rows) - kept} decoded, {kept} skipped" in folder.decode(rows).err
         assert folder.out.read_bytes() == whole
+
+
+class Killed(BaseException):
+    """What ends a process in the middle of a write; only files outlive it."""
+
+
+def test_killed_at_any_moment_nothing_is_lost_or_doubled(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twice, in the middle of each write; the third run is whole."""
+    rows = [*(row(n, f"prompt {n}") for n in range(2)), *[{"prompt": "no id"}] * 2, {"id": "bad"}]
+    append, replace = ResultFile._append, Path.replace
+    left = moment = 0
+
+    def falls() -> bool:
+        nonlocal left
+        left -= 1
+        return left == 0
+
+    def append_killed(results: ResultFile, file: BinaryIO, data: bytes) -> None:
+        if falls():
+            append(results, file, data[: len(data) // 2])
+            raise Killed
+        append(results, file, data)
+
+    def replace_killed(path: Path, target: Path) -> Path:
+        if falls():
+            raise Killed
+        return replace(path, target)
+
+    def run(killed_at: int) -> dict[Any, str]:
+        nonlocal left
+        left = killed_at
+        with suppress(Killed):
+            assert folder.decode(rows).code == 0
+        lines = folder.out.read_bytes().split(b"\n")[:-1] if folder.out.exists() else []
+        found = {r["id"]: r.get("text", r.get("error")) for r in map(json.loads, lines)}
+        assert len(found) == len(lines)
+        return found
+
+    monkeypatch.setattr(ResultFile, "_append", append_killed)
+    monkeypatch.setattr(Path, "replace", replace_killed)
+    expected = run(0)
+    first: dict[Any, str] = {}
+    while first != expected:
+        moment += 1
+        for path in folder.out.parent.glob("out*"):
+            path.unlink()
+        first, second, third = run(moment), run(moment + 1), run(0)
+        assert first.items() <= second.items() <= third.items() == expected.items()
+    assert moment > 4 and len(expected) == len(rows)

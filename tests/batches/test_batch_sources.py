@@ -18,10 +18,13 @@ from pyarrow import parquet
 from batch_echo import Echo, Folder
 from command_line import Ran, assert_bad
 from tooldecoding.batches import batch
-from tooldecoding.batches.rows import Entry, Row, RowReader, entries
+from tooldecoding.batches.decode_task import RowReader
+from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.errors import PromptError
 from tooldecoding.files import json_lines as json_lines_module
+from tooldecoding.files import kept
+from tooldecoding.options.decode_command import DecodeCommand
 
 TOOL = {
     "name": "weather",
@@ -103,7 +106,7 @@ def test_every_source_gives_the_same_rows(make: Callable[[Path], str], tmp_path:
     *found, bad = read(make(tmp_path))
     *plain, _ = read(json_lines(tmp_path))
     assert [(e.id, e.digest, e.content) for e in found] == [(e.id, e.digest, e.content) for e in plain]
-    reader = RowReader(None)
+    reader = RowReader(DecodeCommand(), None)
     assert [reader.read(e) for e in found] == [reader.read(e) for e in plain]
     with pytest.raises(PromptError, match=re.escape(bad.place)):
         reader.read(bad)
@@ -124,9 +127,8 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     parquet.write_table(pa.table({n: [row.get(n) for row in rows] for n in names}), path)
     lines = tmp_path / "rows.jsonl"
     lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    reader = RowReader(None)
+    reader = RowReader(DecodeCommand(), None)
     nested = [reader.read(e) for e in read(str(path))]
-    assert all(isinstance(row, Row) for row in nested)
     assert nested == [reader.read(e) for e in read(str(lines))]
     assert open_source(str(path)).total == len(rows)
 
@@ -170,19 +172,14 @@ class TestHub:
         assert_bad(cli("decode", "--batch", "hub:a/b"), "as in hub:a/b:train; there are train, test")
 
 
-class TestDocumentation:
-    """Tools that rows share are read once, and no more are kept than the bound says."""
-
-    def rows(self, tools: list[Any]) -> list[Entry]:
-        return [Entry(n, f"rows:{n}", "", {"prompt": "x", "tools": t}) for n, t in enumerate(tools)]
-
-    @pytest.mark.parametrize(("bound", "most"), [("_CACHED_TOOLS", 3), ("_CACHED_CHARACTERS", 1000)])
-    def test_what_is_kept_is_bounded(self, bound: str, most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(f"tooldecoding.batches.rows.{bound}", most)
-        reader = RowReader(None)
-        for entry in self.rows([[TOOL | {"name": f"n{number}"}] for number in range(50)]):
-            assert isinstance(reader.read(entry), Row)
-            assert len(reader._cache) <= 3 if bound == "_CACHED_TOOLS" else reader._cached <= 1000
+@pytest.mark.parametrize(("most", "characters"), [(3, 1 << 20), (100, 1000)])
+def test_what_is_kept_is_bounded_and_made_once(most: int, characters: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept, "MOST_CHARACTERS", characters)
+    found: kept.Kept[int] = kept.Kept(most)
+    texts = [f"{number:0250}" for number in range(50)]
+    made = [found.of(text, lambda number=number: number) for number, text in enumerate(texts)]  # type: ignore[misc]
+    assert made == [*range(50)] and len(found._made) == 3 + (characters == 1000)
+    assert found.of(texts[-2], lambda: -1) == 48 and found.of(texts[0], lambda: -1) == -1
 
 
 def test_a_batch_of_many_rows_holds_few_groups(folder: Folder, echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.methods.method_task import LoadedMethod
+from eval.methods.method_task import predict_all
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
@@ -21,7 +22,6 @@ from eval.runs.run import draw, run
 from eval.runs.run_folder import RunFolder, describe_run
 from eval_data import write_sgd
 from tiny_models import byte_level_tokenizer
-from tooldecoding.cluster.task import Solo
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.request import Request
@@ -53,8 +53,12 @@ def samples(tmp_path: Path) -> list[Sample]:
 
 def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> None:
     prompter = Prompter(SETTINGS, samples, byte_level_tokenizer())
+
+    def spread(groups: Any, _: Any) -> Any:
+        return ((group, predict_all(method, group)) for group in groups)
+
     with closing(ResultFile(path, frozenset({"prediction"}))) as results:
-        run(samples, SGD, Solo(LoadedMethod(method, {})), prompter, results, batch_size, lambda _: None)
+        run(samples, SGD, spread, prompter, results, batch_size, lambda _: None)
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])

@@ -2,25 +2,25 @@
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import Final
 
 import typer
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.batches.decode_task import DecodeTask
+from tooldecoding.batches.decode_task import beginning, decoding
 from tooldecoding.batches.results import Results, open_results
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import Source, needed_packages, open_source
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
-from tooldecoding.chat.templates import Content, chosen_format, misfits, template_of
+from tooldecoding.chat.templates import Content, template_of
 from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.cli.extras import demand_extra, demand_ray
-from tooldecoding.cli.lookup import print_uncarried, print_unenforced
+from tooldecoding.cli.lookup import print_misfits, print_unenforced
 from tooldecoding.cluster.place import place_of
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_command import DecodeCommand
 
 _CONTENT_OF: Final[dict[str, Content]] = {"prompt": "", "messages": Conversation(()), "dialogue": ()}
@@ -50,7 +50,8 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
         first = list(islice(rows, command.batch_size))  # what is wrong with it shows before a model is loaded
         rest = iter(lambda: list(islice(rows, command.batch_size)), [])
         groups = chain([first] if first else [], rest)
-        with place_of(command) as place, place.workers(DecodeTask(command, documentation)) as workers:
+        with place_of(command) as place:
+            spread = place.start(partial(decoding, command, documentation), beginning)
             if documentation is not None:
                 print_unenforced(documentation.lookup)
             if first:
@@ -58,7 +59,7 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
             decoded = failed = 0
             try:
                 with progress_bar("decoding", source.total) as advance:
-                    for _, found in workers.spread(groups, results.begin):
+                    for _, found in spread(groups, results.begin):
                         results.write(found)
                         failed += sum("error" in result for result in found)
                         decoded += len(found)
@@ -103,13 +104,10 @@ def _warn(
     if first.columns is None or first.content is None:
         return
     own = first.columns.get("tools") is not None
-    if not own and documentation is None and first.content != "prompt":
-        return
-    template = template_of(_CONTENT_OF[first.content], NO_TOOLS if own else documentation, command, tokenizer)
-    for misfit in misfits({template}, command, tokenizer):
-        print(f"warning: {misfit}", file=sys.stderr)
-    if not own and documentation is not None:
-        print_uncarried(CALL_FORMATS[chosen_format(command, template, tokenizer)], documentation.lookup)
+    if own or documentation is not None or first.content == "prompt":
+        beside = NO_TOOLS if own else documentation
+        template = template_of(_CONTENT_OF[first.content], beside, command, tokenizer)
+        print_misfits(template, command, tokenizer, (beside or NO_TOOLS).lookup)
 
 
 def _interrupted(command: DecodeCommand) -> typer.Exit:

@@ -1,14 +1,14 @@
 """From a prompt or a dialogue to the request that the decoder takes, and from requests to results."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
+from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request, dialogue_request, reply_to
 from tooldecoding.chat.dialogue import BFCL_LABELS, dialogue_lines, documented_tools
 from tooldecoding.chat.documentation import Documentation
@@ -23,6 +23,8 @@ from tooldecoding.options import demand_full
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
+
+T = TypeVar("T")
 
 
 def make_request(
@@ -113,17 +115,28 @@ def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[D
     ToolDecodingError
         As ``ToolDecoder.run``; a ModelError if the device runs out of memory.
     """
-    with out_of_memory_named(len(requests)):
-        return decoder.run(requests)
+    return [*_together(decoder.run, requests)]
 
 
-@contextmanager
-def out_of_memory_named(prompts: int) -> Iterator[None]:
-    """Turn an out-of-memory error of the device into a ModelError that says what to do."""
+def each_decoded(
+    decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]
+) -> list[T | ToolDecodingError]:
+    """Decode together; if that fails, one by one, so that only the request at fault gets the error."""
+    if not requests:
+        return []
     try:
-        yield
+        return [*_together(decode, requests)]
+    except ToolDecodingError as error:
+        if len(requests) == 1:
+            return [error]
+        return [each_decoded(decode, [request])[0] for request in requests]
+
+
+def _together(decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]) -> Sequence[T]:
+    try:
+        return decode(requests)
     except torch.cuda.OutOfMemoryError as error:
         raise ModelError(
-            f"out of memory on the device with {prompts} prompts at once; "
+            f"out of memory on the device with {len(requests)} prompts at once; "
             "use a smaller --batch-size or --order-limit, or another --dtype or --device"
         ) from error

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from tooldecoding.batches.rows import Entry
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.cluster.task import About
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line, short_repr
+from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
-from tooldecoding.files.result_file import ResultFile
+from tooldecoding.files.result_file import Id, ResultFile
 from tooldecoding.options.decode_command import DecodeCommand
 
 _FORMAT: Final = "tooldecoding batch 4"
@@ -29,34 +28,13 @@ _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
 class Results:
-    """Takes results, and knows those that stand. These go to standard output, as it is now: none stand."""
+    """Takes results, and knows those that stand. Without ``--out`` they go to standard output, as it is now.
 
-    def __init__(self) -> None:
-        self._out = sys.stdout
-
-    def has(self, entry: Entry) -> bool:
-        """Tell whether a row has a result; PromptError if it has one of what it was before. Once for each row."""
-        return False
-
-    def begin(self, about: About) -> None:
-        """Take what is known of the model, before any results; PromptError if there are some of another model."""
-
-    def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """Take results, in any sequence; PromptError if they cannot be written."""
-        for result in results:
-            print(json_line(result), file=self._out, flush=True)
-
-    def notes(self) -> Iterator[str]:
-        """Yield what a user should know about results that stayed as they were, when all rows have come."""
-        yield from ()
-
-
-class BatchFile(Results):
-    """Results in ``--out``, checked against what is asked for now. A result is on the disk when ``write`` returns.
+    What stands is checked against what is asked for now. A result is on the disk when ``write`` returns.
 
     Parameters
     ----------
-    out : Path
+    out : Path or None
         Links followed.
     options : DecodeCommand
         With ``retry_failed``, the results that report an error are dropped when the model is known.
@@ -69,56 +47,68 @@ class BatchFile(Results):
         If the file holds anything but results, or results without manifest, or of other settings. No file is touched.
     """
 
-    def __init__(self, out: Path, options: DecodeCommand, documentation: Documentation | None) -> None:
+    def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
+        self._stdout = sys.stdout
+        self._options = options
+        self._file: ResultFile | None = None
+        self._standing: dict[Id, str | None] = {}
+        self._failed = 0
+        self._begun: Any = None
+        if out is None:
+            return
         if out.suffix.lower() == ".parquet":
             raise PromptError(f"{out}: results are JSON lines; name the file OUT.jsonl")
         if out.exists() and not out.is_file():
             raise PromptError(f"{out}: expected a file; {_REMEDY}")
-        self._place = out
-        self._model = options.model
-        self._retry = options.retry_failed
         self._path = out.with_name(f"{out.name}.manifest.json")
-        self._settings = {name: value for name, value in options.to_json().items() if name not in _ELSEWHERE | _FREE}
-        self._settings["tools"] = None if documentation is None else digest(documentation.source)
-        begun = self._read_manifest()
-        if begun is None and out.exists() and out.stat().st_size:
+        settings = {name: value for name, value in options.to_json().items() if name not in _ELSEWHERE | _FREE}
+        self._settings = settings | {"tools": None if documentation is None else digest(documentation.source)}
+        there = read_manifest(self._path, PromptError, _REMEDY) if self._path.exists() else None
+        if there is not None:
+            demand_settings(self._path, there, {"format": _FORMAT}, PromptError, "this batch")
+        elif out.exists() and out.stat().st_size:
             raise PromptError(
                 f"{out}: there is no {self._path.name} beside it, so that nothing says what these are results of; "
                 f"{_REMEDY}"
             )
         self._file = ResultFile(out, frozenset({"digest"}), begin=False)
-        self._failed = 0
         self._standing = self._file.digests
-        if self._retry:
+        if options.retry_failed:
             for identifier in self._file.failed:
                 del self._standing[identifier]
-        self._begun = begun if self._standing else None
+        self._begun = there if self._standing else None
         if self._begun is not None:
-            demand_settings(out, self._begun["settings"], self._settings, PromptError, "this batch")
+            demand_settings(out, self._begun.get("settings"), self._settings, PromptError, "this batch")
 
     def has(self, entry: Entry) -> bool:
-        """As ``Results``."""
-        if entry.id not in self._standing:
+        """Tell whether a row has a result; PromptError if it has one of what it was before. Once for each row."""
+        if self._file is None or entry.id not in self._standing:
             return False
-        standing = self._standing.pop(entry.id)
         failed = entry.id in self._file.failed
-        if standing != entry.digest:
+        if self._standing.pop(entry.id) != entry.digest:
             retry = "--retry-failed decodes again what had failed; or " if failed else ""
             raise PromptError(
-                f"{self._place}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
+                f"{self._file.path}: row {entry.id!r} ({entry.place}) has changed since its result was written; {retry}"
                 f"{_REMEDY}, or give changed rows another id"
             )
         self._failed += failed
         return True
 
-    def begin(self, about: About) -> None:
-        """Write the manifest, and drop what is decoded again."""
-        model = about["identity"]
+    def begin(self, model: Mapping[str, str]) -> None:
+        """Take the identity of the model, before any results, and write it into the manifest.
+
+        Raises
+        ------
+        PromptError
+            If there are results of another model, or the files cannot be written.
+        """
+        if self._file is None:
+            return
         if self._begun is not None:
-            demand_settings(self._place, self._begun["model"], model, PromptError, "this batch")
-        if self._retry:
+            demand_settings(self._file.path, self._begun.get("model"), model, PromptError, "this batch")
+        if self._options.retry_failed:
             self._file.drop_failed()
-        manifest = {"format": _FORMAT, "settings": self._settings, "model": {"name": self._model, **model}}
+        manifest = {"format": _FORMAT, "settings": self._settings, "model": {"name": self._options.model, **model}}
         try:
             write_manifest(self._path, manifest)
         except OSError as error:
@@ -126,30 +116,25 @@ class BatchFile(Results):
         self._file.begin()
 
     def write(self, results: Sequence[Mapping[str, Any]]) -> None:
-        """As ``Results``."""
-        self._file.write(results)
+        """Take results, in any sequence; PromptError if they cannot be written."""
+        if self._file is not None:
+            self._file.write(results)
+            return
+        for result in results:
+            print(json_line(result), file=self._stdout, flush=True)
 
     def notes(self) -> Iterator[str]:
-        """As ``Results``."""
+        """Yield what a user should know about results that stayed as they were, when all rows have come."""
         if self._failed:
             yield f"{self._failed} of the skipped rows had failed; --retry-failed decodes them again"
-        if self._standing:
-            yield f"{len(self._standing)} results in {self._place} are of rows that are not in the batch any more"
+        if self._file is not None and self._standing:
+            count = len(self._standing)
+            yield f"{count} results in {self._file.path} are of rows that are not in the batch any more"
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
-
-    def _read_manifest(self) -> Any:
-        if not self._path.exists():
-            return None
-        there = read_manifest(self._path, PromptError, _REMEDY)
-        if there.get("format") != _FORMAT:
-            found = short_repr(there.get("format"))
-            raise PromptError(f"{self._path}: expected a manifest of the format {_FORMAT!r}, found {found}; {_REMEDY}")
-        if not {"settings", "model"} <= there.keys():
-            raise PromptError(f"{self._path}: this manifest is not whole; {_REMEDY}")
-        return there
+        if self._file is not None:
+            self._file.close()
 
 
 @contextmanager
@@ -159,17 +144,15 @@ def open_results(options: DecodeCommand, documentation: Documentation | None) ->
     Raises
     ------
     PromptError
-        As ``BatchFile``; if another process writes it, or the folder cannot be written.
+        As ``Results``; if another process writes the file, or the folder cannot be written.
     """
     if options.out is None:
-        yield Results()
+        yield Results(None, options, documentation)
         return
     out = Path(os.path.realpath(options.out))
     if not out.parent.is_dir():
         raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
     busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
-    with (
-        locked(out.with_name(f"{out.name}.lock"), PromptError, busy),
-        closing(BatchFile(out, options, documentation)) as results,
-    ):
+    lock = locked(out.with_name(f"{out.name}.lock"), PromptError, busy)
+    with lock, closing(Results(out, options, documentation)) as results:
         yield results

@@ -1,52 +1,24 @@
 """The rows of a batch: ``{"id", "prompt", "messages" or "dialogue", "tools", "tool_choice"}``.
 
-A row is read in two steps. An ``Entry`` has an id and a digest, which is all that finished rows need. What is decoded
-becomes a ``Row``.
+An ``Entry`` has an id and a digest, which is all that finished rows need; ``read_content`` reads what is decoded.
 """
 
-import warnings
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
-from lookup.duplicates import OnDuplicate
 from tooldecoding.batches.sources import CONTENTS, Source, SourceRow
 from tooldecoding.chat.dialogue import read_rows
-from tooldecoding.chat.documentation import Documentation
-from tooldecoding.chat.messages import Conversation, Message, read_messages
-from tooldecoding.chat.tools import read_tool_choice, read_tools
-from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.templates import Content
+from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import MAX_LINE_BYTES, json_line, short_repr
-from tooldecoding.files.manifest import digest
 
 MAX_ID_CHARACTERS: Final = 1000
-MAX_DEPTH: Final = 500
-"""Far below what JSON is read and written at, which depends on the stack: a row must be the same in every pass."""
-
-_CACHED_CHARACTERS: Final = 16 << 20
-_CACHED_TOOLS: Final = 256
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row that can be decoded.
-
-    Attributes
-    ----------
-    id : str or int
-    content : str, sequence of Message or Conversation
-        The prompt's text, the dialogue, or messages.
-    documentation : Documentation or None
-    tool_choice : str or None
-        The row's own.
-    """
-
-    id: str | int
-    content: str | Sequence[Message] | Conversation
-    documentation: Documentation | None
-    tool_choice: str | None = None
+_MOST_LEVELS: Final = 200
+"""Far below what JSON is read and written at, which depends on the stack: a row must be the same in every run."""
 
 
 @dataclass(frozen=True)
@@ -110,76 +82,22 @@ def entries(source: Source) -> Iterator[Entry]:
 
 
 def _entry(row: SourceRow, name: Callable[[str], str]) -> Entry:
-    columns, error = row.columns, row.error
-    content = None
+    columns, error, content = row.columns, row.error, ""
     if columns is not None:
         try:
             content = _content_text(columns, row.place)
         except PromptError as cause:
             columns, error = None, str(cause)
-    if content is None:
-        content = json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
+    content = content or json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
     digest = sha256(content.encode()).hexdigest()[:16]
-    given = None if columns is None else columns.get("id")
-    if columns is not None and _is_id(given):
-        return Entry(given, row.place, digest, columns, error)
-    if columns is not None and "id" in columns:
-        error = (
-            f"{row.place}: expected 'id' to be a text of at most {MAX_ID_CHARACTERS} characters or a whole number, "
-            f"got {short_repr(given)}"
-        )
+    if columns is None or "id" not in columns:
+        return Entry(name(digest), row.place, digest, columns, error)
+    given = columns["id"]
+    if type(given) is int or (isinstance(given, str) and len(given) <= MAX_ID_CHARACTERS):
+        return Entry(given, row.place, digest, columns)
+    wanted = f"a text of at most {MAX_ID_CHARACTERS} characters or a whole number"
+    error = f"{row.place}: expected 'id' to be {wanted}, got {short_repr(given)}"
     return Entry(name(digest), row.place, digest, columns, error)
-
-
-class RowReader:
-    """Reads what stands in rows.
-
-    Documentation that many rows share is read once: what was used last is kept, 256 sets of tools at most.
-
-    Parameters
-    ----------
-    documentation : Documentation or None
-        For rows without ``tools``.
-    on_duplicate : {"error", "rename"}
-        What happens to two tools of one name in a row's ``tools``.
-    """
-
-    def __init__(self, documentation: Documentation | None, on_duplicate: OnDuplicate = "error") -> None:
-        self._documentation = documentation
-        self._on_duplicate = on_duplicate
-        self._cache: OrderedDict[str, tuple[Documentation, int]] = OrderedDict()
-        self._cached = 0
-
-    def read(self, entry: Entry) -> Row:
-        """Read a row; ToolDecodingError if it cannot be decoded."""
-        row, place = entry.columns, entry.place
-        if entry.error or row is None:
-            raise PromptError(entry.error)
-        content = _content(row, place)
-        choice = row.get("tool_choice")
-        own = self._tools(row.get("tools"), isinstance(content, Conversation), f"{place}: tools")
-        choice = None if choice is None else read_tool_choice(choice, f"{place}: tool_choice")
-        return Row(entry.id, content, own or self._documentation, choice)
-
-    def _tools(self, tools: Any, of_messages: bool, place: str) -> Documentation | None:
-        if tools is None:
-            return None
-        text = json_line([of_messages, tools])
-        key = digest(text)
-        if key in self._cache:
-            self._cache.move_to_end(key)
-            return self._cache[key][0]
-        read = read_tools if of_messages else Documentation.read
-        with warnings.catch_warnings():
-            # "default" would keep each message for as long as the process lives
-            warnings.simplefilter("always", ChatWarning)
-            found = read(tools, place, self._on_duplicate)
-        self._cache[key] = found, len(text)
-        self._cached += len(text)
-        while len(self._cache) > _CACHED_TOOLS or self._cached > _CACHED_CHARACTERS:
-            _, (_, size) = self._cache.popitem(last=False)
-            self._cached -= size
-        return found
 
 
 def _content_text(row: Mapping[str, Any], place: str) -> str:
@@ -196,33 +114,25 @@ def _content_text(row: Mapping[str, Any], place: str) -> str:
         raise PromptError(f"{place}: expected JSON values: {error}") from None
     if len(text) > MAX_LINE_BYTES:
         raise PromptError(f"{place}: expected a row of at most {MAX_LINE_BYTES} characters, found {len(text)}")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _deeper(row, MAX_DEPTH):
+    if text.count("[") + text.count("{") > _MOST_LEVELS and _is_deeper(row, _MOST_LEVELS):
         raise deep
     return text
 
 
-def _deeper(value: Any, most: int) -> bool:
-    """Tell whether a value is nested deeper, however deep the interpreter's stack is."""
-    level = [value]
-    for _ in range(most):
-        children = (each.values() if isinstance(each, dict) else each for each in level)
-        level = [child for some in children for child in some if isinstance(child, dict | list)]
-        if not level:
-            return False
-    return True
-
-
-def _is_id(given: Any) -> TypeGuard[str | int]:
-    if isinstance(given, str):
-        return len(given) <= MAX_ID_CHARACTERS
-    return isinstance(given, int) and not isinstance(given, bool)
+def _is_deeper(value: Any, levels: int) -> bool:
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return not levels or any(_is_deeper(each, levels - 1) for each in inside)
 
 
 def _given(row: Mapping[str, Any]) -> list[str]:
     return [key for key in CONTENTS if key in row]
 
 
-def _content(row: Mapping[str, Any], place: str) -> str | tuple[Message, ...] | Conversation:
+def read_content(entry: Entry) -> Content:
+    """Return the prompt, messages or dialogue of a row; PromptError if it has none that can be read."""
+    row, place = entry.columns, entry.place
+    if entry.error or row is None:
+        raise PromptError(entry.error)
     given = _given(row)
     if len(given) != 1:
         columns = ", ".join(map(repr, row)) or "an empty object"

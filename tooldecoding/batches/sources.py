@@ -5,9 +5,8 @@ import sys
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 from lookup.text.text_file import demand_file
 from tooldecoding.errors import PromptError
@@ -35,21 +34,8 @@ _BLOCK_BYTES: Final = 16 << 20
 """What is read of CSV at once; a row must not be longer."""
 
 
-@dataclass(frozen=True)
-class SourceRow:
-    """A row as its source has it.
-
-    Attributes
-    ----------
-    place : str
-        For messages.
-    columns : mapping or None
-        JSON values; None if there is nothing to read.
-    raw : str or mapping
-        What stands there; names a row without columns.
-    error : str
-        Why it cannot be read.
-    """
+class SourceRow(NamedTuple):
+    """A row as its source has it: JSON values by column, or what stands there and why it cannot be read."""
 
     place: str
     columns: Mapping[str, Any] | None
@@ -57,19 +43,8 @@ class SourceRow:
     error: str = ""
 
 
-@dataclass(frozen=True)
-class Source:
-    """Rows that are read once.
-
-    Attributes
-    ----------
-    origin : str
-        Name, for messages.
-    rows : iterator of SourceRow
-        Raises a PromptError if the source cannot be read, or is damaged.
-    total : int or None
-        Number of rows, if it is known before they are read.
-    """
+class Source(NamedTuple):
+    """Rows that are read once, and their number, if it is known before; a PromptError ends them if one is damaged."""
 
     origin: str
     rows: Iterator[SourceRow]
@@ -104,11 +79,7 @@ def needed_packages(name: str) -> tuple[str, ...]:
 
 
 def _is_table(name: str) -> bool:
-    return name.startswith(_HUB) or _is_parquet(name) or name.lower().endswith((".csv", ".csv.gz"))
-
-
-def _is_parquet(name: str) -> bool:
-    return name.lower().endswith(".parquet")
+    return name.startswith(_HUB) or name.lower().endswith((".parquet", ".csv", ".csv.gz"))
 
 
 # JSON lines
@@ -171,7 +142,8 @@ def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
 
 def _table(name: str) -> Source:
     try:
-        data, total = _hub(name) if name.startswith(_HUB) else _parquet(name) if _is_parquet(name) else _csv(name)
+        read = _hub if name.startswith(_HUB) else _parquet if name.lower().endswith(".parquet") else _csv
+        data, total = read(name)
     except _errors(name) as error:
         raise _unreadable(name, error) from None
     return Source(name, _table_rows(name, data), total)
@@ -232,9 +204,15 @@ def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[Source
     try:
         for number, row in enumerate(data, start=1):
             cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
-            yield _table_row(f"{name}: row {number}", cells)
-    except _errors(name) as error:
-        raise _unreadable(name, error) from None
+            place, columns, error = f"{name}: row {number}", dict[str, Any](), ""
+            for column, value in cells.items():
+                try:
+                    columns[column] = _value(column, value)
+                except (ValueError, RecursionError) as cause:
+                    error = f"{place}: {column}: malformed JSON: {cause}"
+            yield SourceRow(place, None if error else columns, cells, error)
+    except _errors(name) as cause:
+        raise _unreadable(name, cause) from None
 
 
 def _known(name: str, columns: Sequence[str]) -> list[str]:
@@ -258,16 +236,6 @@ def _errors(name: str) -> tuple[type[Exception], ...]:
 
 def _unreadable(name: str, error: Exception) -> PromptError:
     return PromptError(f"{name}: cannot be read: {' '.join(str(error).split()) or type(error).__name__:.300}")
-
-
-def _table_row(place: str, cells: Mapping[str, Any]) -> SourceRow:
-    columns: dict[str, Any] = {}
-    for name, value in cells.items():
-        try:
-            columns[name] = _value(name, value)
-        except (ValueError, RecursionError) as error:
-            return SourceRow(place, None, cells, f"{place}: {name}: malformed JSON: {error}")
-    return SourceRow(place, columns, cells)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -1,7 +1,6 @@
 """``tooldecoding decode``."""
 
 import sys
-from collections.abc import Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -13,19 +12,17 @@ from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.tools import read_messages_file
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, read_input, warning_lines
-from tooldecoding.cli.lookup import print_uncarried, print_unenforced, print_unread
+from tooldecoding.cli.lookup import print_misfits, print_unenforced, print_unread
 from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.cli.results import greedy_json, show_result
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.options.decode_command import DecodeCommand, Template, read_decode_command
+from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
 from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedTokenizerBase
-
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.request import Request
     from tooldecoding.result import DecodeResult
@@ -74,8 +71,8 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     decoder = load_decoder(command, command.prompt_cache_mb)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
-        _warn_of_misfits({template_of(content, documentation, command, decoder.tokenizer)}, command, decoder.tokenizer)
-        print_uncarried(request.options.call_format, request.tools)
+        template = template_of(content, documentation, command, decoder.tokenizer)
+        print_misfits(template, command, decoder.tokenizer, request.tools)
         print_unenforced(request.tools)
     result = decode_requests([request], decoder)[0]
     greedy = _greedy(request, decoder) if command.show_greedy else None
@@ -110,13 +107,6 @@ def _read_messages(
             raise PromptError(f"{origin}: tool_choice stands in the file and in --tool-choice; give it once")
         command = replace(command, tool_choice=found.tool_choice)
     return found.conversation, found.documentation or documentation, command
-
-
-def _warn_of_misfits(templates: Set[Template], command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> None:
-    from tooldecoding.chat.templates import misfits
-
-    for misfit in misfits(templates, command, tokenizer):
-        print(f"warning: {misfit}", file=sys.stderr)
 
 
 def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":

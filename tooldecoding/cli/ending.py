@@ -5,9 +5,9 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Final, TextIO
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
 
 from lookup.errors import ToolDecodingError
 
@@ -26,79 +26,56 @@ def end_well(command: Callable[[], object]) -> int:
     on standard error for a ``ToolDecodingError``, a full disk and the like; 130 after SIGINT; 143 after SIGTERM, which
     ends a command as SIGINT does.
     """
-    code, failed = 0, None
+    code, terminated = 0, threading.Event()
+    failed: OSError | None = None
+
+    def stop(*_: object) -> None:
+        terminated.set()
+        raise KeyboardInterrupt
+
+    in_main = threading.current_thread() is threading.main_thread()  # only the main thread gets signals
+    before = signal.signal(signal.SIGTERM, stop) if in_main else None
     try:
-        with _terminable():
-            command()
+        command()
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except KeyboardInterrupt:
         code = INTERRUPTED
-    except ToolDecodingError as error:
-        _say(f"error: {error}")
+    except ToolDecodingError as cause:
+        _say(str(cause))
         code = WRONG_INPUT
-    except OSError as error:
-        code, failed = WRONG_INPUT, error
-    lost = _flush(sys.stdout)
-    if _no_reader(failed) or _no_reader(lost):
+    except OSError as cause:
+        code, failed = WRONG_INPUT, cause
+    finally:
+        if in_main:
+            signal.signal(signal.SIGTERM, before)
+    if terminated.is_set() and code == INTERRUPTED:
+        code = TERMINATED
+    lost = _flush()
+    if errno.EPIPE in (failed and failed.errno, lost and lost.errno):
         return NO_READER if failed or not code else code
-    if lost:
-        failed, code = failed or lost, WRONG_INPUT
-    if failed:
-        _say(f"error: {_reason(failed)}")
+    if error := failed or lost:
+        reason = error.strerror or str(error)
+        place = "the output cannot be written: " if error.errno in _NO_ROOM else ""
+        _say(f"{error.filename}: {reason}" if error.filename else place + reason)
+        code = WRONG_INPUT
     return code
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Turn SIGTERM into a KeyboardInterrupt inside the block, with an exit code of its own."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread gets signals
-        return
-    terminated = False
-
-    def stop(*_: object) -> None:
-        nonlocal terminated
-        terminated = True
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
+def _flush() -> OSError | None:
+    """Flush standard output; returns the error if that fails, and lets the interpreter flush to nowhere at its end."""
     try:
-        yield
-    except (SystemExit, KeyboardInterrupt) as end:
-        if terminated and getattr(end, "code", INTERRUPTED) == INTERRUPTED:
-            raise SystemExit(TERMINATED) from None
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _reason(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    if error.filename:
-        return f"{error.filename}: {reason}"
-    return f"the output cannot be written: {reason}" if error.errno in _NO_ROOM else reason
-
-
-def _no_reader(error: OSError | None) -> bool:
-    return error is not None and error.errno == errno.EPIPE
-
-
-def _flush(stream: TextIO | None) -> OSError | None:
-    """Flush a stream; returns the error if that fails, and lets the interpreter flush to nowhere at its end."""
-    if stream is None:
-        return None
-    try:
-        stream.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except OSError as error:
         with suppress(OSError):
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, stream.fileno())
+            os.dup2(nowhere, sys.stdout.fileno())
             os.close(nowhere)
         return error
     return None
 
 
-def _say(line: str) -> None:
+def _say(reason: str) -> None:
     with suppress(OSError):  # standard error may be full or closed, too
-        print(line, file=sys.stderr)
+        print(f"error: {reason}", file=sys.stderr)

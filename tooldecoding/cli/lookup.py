@@ -4,7 +4,7 @@ import itertools
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 from rich.table import Table
@@ -14,16 +14,20 @@ from lookup import DocumentationError, extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.duplicates import OnDuplicate
 from lookup.source import Source
+from tooldecoding.chat.templates import chosen_format, misfits
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import output_console, read_input, shown, table
 from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.errors import ConfigError
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import unreadable
+from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
+from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.options.given import Given
 from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.option import option, options_of
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 _REQUIRED: Final = {True: "yes", False: "no", None: "?"}
 _NAMED_TOOLS: Final = 5
@@ -102,28 +106,26 @@ def print_unread(lookup: LookupDictionary) -> None:
 def print_unenforced(lookup: LookupDictionary) -> None:
     """Print one line to standard error that names the tools whose documentation is not enforced as a whole."""
     if noted := _listed(tool.name for tool in lookup.tools if tool.unenforced):
-        print(
-            f"note: not all that is documented is enforced while decoding, but checked after, for {noted}; "
-            "see lookup --explain",
-            file=sys.stderr,
-        )
+        said = f"not all that is documented is enforced while decoding, but checked after, for {noted}"
+        print(f"note: {said}; see lookup --explain", file=sys.stderr)
 
 
-def _listed(names: Iterable[str]) -> str:
+def print_misfits(
+    template: Template, command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase", tools: LookupDictionary
+) -> None:
+    """Print a line to standard error for what does not fit the template, and for what calls cannot carry of tools."""
+    for misfit in misfits({template}, command, tokenizer):
+        print(f"warning: {misfit}", file=sys.stderr)
+    name = chosen_format(command, template, tokenizer)
+    if names := _listed(unreadable(CALL_FORMATS[name], tools) if len(tools) else (), "; "):
+        said = f"the format {name} cannot carry {names}; such calls are written and marked invalid"
+        print(f"warning: {said}", file=sys.stderr)
+
+
+def _listed(names: Iterable[str], between: str = ", ") -> str:
     """The first names; no more are looked for than are shown."""
     first = [*itertools.islice(names, _NAMED_TOOLS + 1)]
-    return shown(", ".join(first[:_NAMED_TOOLS]) + (", …" if len(first) > _NAMED_TOOLS else ""))
-
-
-def print_uncarried(call_format: CallFormat, tools: LookupDictionary) -> None:
-    """Print one line to standard error that names the tools and keys that a call format cannot write readably."""
-    if names := unreadable(call_format, tools):
-        listed = "; ".join(names[:_NAMED_TOOLS]) + ("; …" if len(names) > _NAMED_TOOLS else "")
-        print(
-            f"warning: the format {call_format.name} cannot carry {shown(listed)}; "
-            "such calls are written and marked invalid",
-            file=sys.stderr,
-        )
+    return shown(between.join(first[:_NAMED_TOOLS]) + (f"{between}…" if len(first) > _NAMED_TOOLS else ""))
 
 
 def _place(source: Source) -> str:

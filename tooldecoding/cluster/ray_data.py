@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import chain, islice
-from typing import Any, Final, Generic
+from typing import Any, Final
 
 import ray
 import ray.data
@@ -21,7 +21,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.resources import share_of
-from tooldecoding.cluster.task import About, I, R, Task
+from tooldecoding.cluster.task import I, R, Ready, Spread, Task, no_beginning
 from tooldecoding.errors import ModelError
 from tooldecoding.models.identity import identify
 
@@ -40,15 +40,17 @@ _MOST_GROUPS: Final = 8
 _LONGEST: Final = 200
 """Maximum length of Ray's reasons."""
 
+_OF_WORKERS: Final = ("version", "node")
+"""What workers tell beside the identity of their model."""
+
 Load = Callable[[str], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
 
 
-class RayWorkers(Generic[I, R]):
-    """Actors that decode one stream of groups.
+class There:
+    """The actors of a cluster that this process has joined.
 
     Parameters
     ----------
-    task : Task
     load : callable
         Returns model and tokenizer, in a worker, for a device if the user names none.
     actors : int
@@ -61,38 +63,39 @@ class RayWorkers(Generic[I, R]):
         If the cluster is too small.
     """
 
-    def __init__(self, task: Task[I, R], load: Load, actors: int, gpus: float | None = None) -> None:
-        self._task = task
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, load: Load, actors: int, gpus: float | None = None) -> None:
+        self.tokenizer = tokenizer
         self._load = load
         self._actors = actors
         self._share = share_of([node["Resources"] for node in ray.nodes() if node["Alive"]], actors, gpus)
-        self.about: About = {"device": "cuda" if self._share.gpus else "cpu"}
+        self.device = "cuda" if self._share.gpus else "cpu"
 
-    def spread(
-        self, groups: Iterable[Sequence[I]], ready: Callable[[About], None] = lambda about: None
-    ) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
-        """Yield groups with their results, as they come; every item exactly once. Reads all groups first.
+    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
+        """As ``Place``; the actors live as long as they have groups, all of which are read first.
 
         Raises
         ------
         ModelError
-            If workers cannot load the model, load different ones, or die too often.
+            Later, if workers cannot load the model, load different ones, or die too often.
         """
-        portions = [ray.put(p) for p in _portions(groups, self._task.beginning, self._actors)]
-        if not portions:
-            return
-        first: About | None = None
-        for answer in self._answers(portions):
-            if isinstance(answer, str):
-                raise ModelError(f"a worker cannot load the model: {answer}")
-            about, items, results = answer
-            if first is None:
-                first = about
-                ready(about)
-            _demand_equal(first, about)
-            yield items, results
 
-    def _answers(self, portions: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
+        def spread(groups: Iterable[Sequence[I]], ready: Ready | None) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
+            portions = [ray.put(p) for p in _portions(groups, beginning, self._actors)]
+            first: Mapping[str, str] = {}
+            for answer in self._answers(task, portions) if portions else ():
+                if isinstance(answer, str):
+                    raise ModelError(f"a worker cannot load the model: {answer}")
+                own, items, results = answer
+                if not first:
+                    first = own
+                    if ready is not None:
+                        ready({name: part for name, part in own.items() if name not in _OF_WORKERS})
+                _demand_equal(first, own)
+                yield items, results
+
+        return spread
+
+    def _answers(self, task: Task[Any, Any], portions: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
         """Yield what the actors return for each group."""
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -104,7 +107,7 @@ class RayWorkers(Generic[I, R]):
             decoded = numbers.map_batches(
                 _Worker,
                 batch_size=1,
-                fn_constructor_args=(self._task, self._load, self.about["device"], portions),
+                fn_constructor_args=(task, self._load, self.device, portions),
                 compute=ray.data.ActorPoolStrategy(size=self._actors, max_tasks_in_flight_per_actor=2),
                 num_cpus=self._share.cpus,
                 num_gpus=self._share.gpus,
@@ -131,16 +134,15 @@ class _Worker:
         self._error = ""
         try:
             model, tokenizer = load(device)
-            self._loaded = task.loaded(model, tokenizer)
+            self._run = task(model, tokenizer)
         except ToolDecodingError as error:
             self._error = str(error)
             return
-        about = self._loaded.about
-        identity = about.get("identity") or identify(model, tokenizer)
-        self._about = {**about, "identity": identity, "version": version("tooldecoding"), "node": socket.gethostname()}
+        of_worker = dict(zip(_OF_WORKERS, (version("tooldecoding"), socket.gethostname()), strict=True))
+        self._own = identify(model, tokenizer) | of_worker
 
     def __call__(self, batch: Mapping[str, Any]) -> Iterator[dict[str, list[bytes]]]:
-        """Yield, for each group of the portions: what is worth knowing of this worker, the items, and their results.
+        """Yield, for each group of the portions: what tells this worker from others, the items, and their results.
 
         If the model could not be loaded: why.
         """
@@ -149,7 +151,7 @@ class _Worker:
             return
         for number in batch["item"]:
             for items in ray.get(self._portions[int(number)]):
-                yield {"answer": [pickle.dumps((self._about, items, self._loaded.run(items)))]}
+                yield {"answer": [pickle.dumps((self._own, items, self._run(items)))]}
 
 
 def _portions(groups: Iterable[Sequence[I]], beginning: Callable[[I], str], actors: int) -> Iterator[list[list[I]]]:
@@ -164,13 +166,11 @@ def _portions(groups: Iterable[Sequence[I]], beginning: Callable[[I], str], acto
             yield sorted_groups[start : start + share]
 
 
-def _demand_equal(first: About, about: About) -> None:
+def _demand_equal(first: Mapping[str, str], other: Mapping[str, str]) -> None:
     """ModelError if two workers have other models or versions."""
-    own, other = ({**each["identity"], "version": each["version"]} for each in (first, about))
-    if own != other:
-        parts = ", ".join(part for part in own if own[part] != other.get(part))
+    if parts := ", ".join(part for part in first if part != "node" and first[part] != other.get(part)):
         raise ModelError(
-            f"the workers on {first['node']} and {about['node']} have loaded different models (other {parts}): the "
+            f"the workers on {first['node']} and {other['node']} have loaded different models (other {parts}): the "
             "same files and one version of tooldecoding must lie on every node"
         )
 

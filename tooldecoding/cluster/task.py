@@ -1,77 +1,74 @@
-"""What workers do, in this process or in a cluster."""
+"""What is done with many items, and where: in this process, or in the workers of a cluster."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from tooldecoding.models.identity import identify
+from tooldecoding.models.places import input_device
+
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result
 
-I_contra = TypeVar("I_contra", contravariant=True)
-R_co = TypeVar("R_co", covariant=True)
+Task = Callable[[PreTrainedModel, PreTrainedTokenizerBase], Callable[[Sequence[I]], Sequence[R]]]
+"""Takes a model, once in each worker; returns what makes the results of a group of items, in its sequence.
 
-About = Mapping[str, Any]
-"""What is worth knowing of a worker: its ``device``, and the ``identity`` of its model."""
+It can be pickled. What it returns is a pure function: a group may run again elsewhere.
+"""
 
+Ready = Callable[[Mapping[str, str]], None]
+"""Called once, before the first results, with the identity of the model."""
 
-class Loaded(Protocol[I_contra, R_co]):
-    """A task with its model."""
-
-    @property
-    def about(self) -> About:
-        """What is worth knowing of it; ``device`` at least."""
-
-    def run(self, items: Sequence[I_contra]) -> Sequence[R_co]:
-        """Return the results of a group in its sequence. A pure function: a group may run again elsewhere."""
+Spread = Callable[[Iterable[Sequence[I]], Ready | None], Iterator[tuple[Sequence[I], Sequence[R]]]]
+"""Groups -> groups with their results, as they come; every item exactly once. A cluster may regroup the items."""
 
 
-class Task(Protocol[I_contra, R_co]):
-    """What every worker does; it can be pickled."""
-
-    def loaded(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> Loaded[I_contra, R_co]:
-        """Return the task with its model; once in each worker."""
-
-    def beginning(self, item: I_contra) -> str:
-        """Name what the item's prompt begins with: items of one name are served by one prefix cache."""
+def no_beginning(_: Any) -> str:
+    """Keep the sequence of the items."""
+    return ""
 
 
-class Workers(Protocol[I, R_co]):
-    """Decodes a stream of groups."""
+class Place(Protocol):
+    """Where a model runs.
 
-    @property
-    def about(self) -> About:
-        """Where they compute: ``device``."""
+    Attributes
+    ----------
+    tokenizer : PreTrainedTokenizerBase
+        The model's, in this process.
+    device : str
+        What computes.
+    """
 
-    def spread(
-        self, groups: Iterable[Sequence[I]], ready: Callable[[About], None] = ...
-    ) -> Iterator[tuple[Sequence[I], Sequence[R_co]]]:
-        """Yield groups with their results, as they come; every item exactly once.
+    tokenizer: PreTrainedTokenizerBase
+    device: str
+
+    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
+        """Return what does a task.
 
         Parameters
         ----------
-        groups : iterable
-            Workers in a cluster may regroup the items.
-        ready : callable
-            Called once, before the first results, with what is worth knowing of the first worker.
+        beginning : callable
+            Names what an item's prompt begins with: a cluster brings items of one name together, for one prefix cache.
         """
 
 
-class Solo:
-    """The only worker: this process. Groups keep their sequence, and are read as they are needed."""
+class Here:
+    """This process. Groups keep their sequence, and are read as they are needed."""
 
-    def __init__(self, loaded: Loaded[Any, Any]) -> None:
-        self._loaded = loaded
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.device = str(input_device(model))
 
-    @property
-    def about(self) -> About:
-        """As ``Loaded.about``."""
-        return self._loaded.about
+    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
+        """As ``Place``."""
+        run = task(self.model, self.tokenizer)
 
-    def spread(
-        self, groups: Iterable[Sequence[Any]], ready: Callable[[About], None] = lambda about: None
-    ) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-        """Yield each group with its results."""
-        ready(self.about)
-        for group in groups:
-            yield group, self._loaded.run(group)
+        def spread(groups: Iterable[Sequence[I]], ready: Ready | None) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
+            if ready is not None:
+                ready(identify(self.model, self.tokenizer))
+            for group in groups:
+                yield group, run(group)
+
+        return spread

@@ -30,6 +30,7 @@ class ResultFile:
 
     Attributes
     ----------
+    path : Path
     digests : dict
         Ids of the results that stand in the file -> their ``digest``, or None.
     failed : set of (str or int)
@@ -42,7 +43,7 @@ class ResultFile:
     """
 
     def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"}), begin: bool = True) -> None:
-        self._path = Path(path)
+        self.path = Path(path)
         self._columns = columns
         self.digests: dict[Id, str | None] = {}
         self.failed: set[Id] = set()
@@ -65,11 +66,8 @@ class ResultFile:
         """Open the file to append to, and cut off what is torn; PromptError if it cannot be written."""
         try:
             # no buffer: closing the file must not try again what a full disk refused
-            self._file = self._path.open("ab+", buffering=0)
+            self._file = self.path.open("ab", buffering=0)
             self._file.truncate(self._size)
-            self._file.seek(max(0, self._size - 1))
-            if self._file.read(1) not in (b"", b"\n"):
-                self._append(self._file, b"\n")
         except OSError as error:
             raise self._unwritable(error) from None
 
@@ -100,12 +98,12 @@ class ResultFile:
             return
         read, size = 0, 0
         try:
-            with self._path.open("rb") as file, replaced(self._path) as kept:
+            with self.path.open("rb") as file, replaced(self.path) as kept:
                 while read < self._size:
                     line = file.readline()
                     read += len(line)
                     if line.strip() and "error" not in json.loads(line):
-                        size += kept.write(line.removesuffix(b"\n") + b"\n")
+                        size += kept.write(line)
         except OSError as error:
             raise self._unwritable(error) from None
         self._size = size
@@ -116,14 +114,13 @@ class ResultFile:
             self._file.close()
 
     def _lines(self) -> Iterator[bytes]:
-        """Yield the lines that are whole, and note their results; the last line may be the torn beginning of one."""
-        if not self._path.exists():
+        """Yield the lines that are whole, and note their results; the beginning of one, torn, may follow."""
+        if not self.path.exists():
             return
-        with self._path.open("rb") as file:
-            for number, line in bounded_lines(file, str(self._path), PromptError):
-                # the beginning of an object is no JSON: this tells a torn line from a whole one without a newline
-                if not line.endswith(b"\n") and not _is_json(line):
-                    if not line.startswith(_BEGINNING) and not _BEGINNING.startswith(line):
+        with self.path.open("rb") as file:
+            for number, line in bounded_lines(file, str(self.path), PromptError):
+                if not line.endswith(b"\n"):
+                    if not _BEGINNING.startswith(line[: len(_BEGINNING)]):
                         raise self._foreign(number)
                     return
                 if line.strip():
@@ -132,7 +129,7 @@ class ResultFile:
 
     def _note(self, line: bytes, number: int) -> None:
         try:
-            row = read_row(line.decode(), number, str(self._path), PromptError)
+            row = read_row(line.decode(), number, str(self.path), PromptError)
         except (UnicodeDecodeError, PromptError):
             raise self._foreign(number) from None
         identifier = row.get("id")
@@ -143,15 +140,7 @@ class ResultFile:
             self.failed.add(identifier)
 
     def _foreign(self, number: int) -> PromptError:
-        return PromptError(f"{self._path}:{number}: this line is no result; --out must be a new file or one of results")
+        return PromptError(f"{self.path}:{number}: this line is no result; --out must be a new file or one of results")
 
     def _unwritable(self, error: OSError) -> PromptError:
-        return PromptError(f"{self._path}: cannot be written: {error.strerror}")
-
-
-def _is_json(line: bytes) -> bool:
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
+        return PromptError(f"{self.path}: cannot be written: {error.strerror}")

@@ -195,7 +195,8 @@ def options_of(kind: type) -> tuple[Option, ...]:
 def _options_of(kind: Any) -> tuple[Option, ...]:
     types, by_name = get_type_hints(kind, include_extras=True), {each.name: each for each in fields(kind)}
     names = dict.fromkeys(name for base in kind.__mro__ for name in vars(base).get("__annotations__", ()))
-    return tuple(_named(by_name[name].metadata[_KEY], name, types[name]) for name in names if name in by_name)
+    found = ((name, by_name[name].metadata.get(_KEY)) for name in names if name in by_name)
+    return tuple(_named(about, name, types[name]) for name, about in found if about is not None)
 
 
 def _named(about: Option, name: str, type_: Any) -> Option:

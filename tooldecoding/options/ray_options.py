@@ -1,6 +1,8 @@
 """Options of commands that can spread their work over a Ray cluster."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Final
 
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.model_options import ModelOptions
@@ -25,6 +27,13 @@ def demand_cluster(ray: str | None, word: str, count: int | None, gpus: float | 
         raise ConfigError(f"{gpus_flag}: expected a whole number or a share of one GPU, got {gpus:g}")
 
 
+RAY_HELP: Final = "a Ray cluster: local starts one on this machine, auto joins the one that runs on it."
+RAY_VALUES: Final[Mapping[str, Any]] = {
+    "metavar": "local|auto|HOST:PORT",
+    "expected": "local, auto or the address HOST:PORT of a cluster",
+}
+
+
 @dataclass(frozen=True)
 class RayOptions(ModelOptions):
     """The model, how it runs, and where.
@@ -35,12 +44,7 @@ class RayOptions(ModelOptions):
         If a value has the wrong type or is out of bounds, or if ``ray`` and ``actors`` are not given together.
     """
 
-    ray: str | None = option(
-        None,
-        "Spread the work over a Ray cluster: local starts one on this machine, auto joins the one that runs on it.",
-        metavar="local|auto|HOST:PORT",
-        expected="local, auto or the address HOST:PORT of a cluster",
-    )
+    ray: str | None = option(None, f"Spread the work over {RAY_HELP}", **RAY_VALUES)
     actors: Count | None = option(None, "Workers in the cluster; each loads the model.", metavar="N")
     gpus_per_actor: NotNegative | None = option(
         None,

@@ -9,7 +9,7 @@ from pydantic import Field as Bounds
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import Count, CountOrNone, NotNegative, Positive, option
-from tooldecoding.options.ray_options import demand_cluster
+from tooldecoding.options.ray_options import RAY_HELP, RAY_VALUES, demand_cluster
 
 KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
 """The environment's variable that may hold the key: other users of a machine see command lines."""
@@ -49,12 +49,7 @@ class ServeCommand(ModelOptions):
     timeout: Positive = option(600.0, "Seconds after which a request is given up, with its time in the queue.")
     max_body_mb: Count = option(8, "Most MiB of a request's body.")
     log_prompts: bool = option(False, "Write the prompts to the log.")
-    ray: str | None = option(
-        None,
-        "Serve with replicas in a Ray cluster: local starts one on this machine, auto joins the one that runs on it.",
-        metavar="local|auto|HOST:PORT",
-        expected="local, auto or the address HOST:PORT of a cluster",
-    )
+    ray: str | None = option(None, f"Serve with replicas in {RAY_HELP}", **RAY_VALUES)
     replicas: Count | None = option(None, "Replicas in the cluster; each loads the model.", metavar="N")
     gpus_per_replica: NotNegative | None = option(
         None,

@@ -12,24 +12,12 @@ from starlette.exceptions import HTTPException
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import told
 from tooldecoding.server.chat_body import demand_model
-from tooldecoding.server.exchange import (
-    MB,
-    Head,
-    Parts,
-    error_response,
-    json_response,
-    read_body,
-    response,
-    unless_gone,
-)
+from tooldecoding.server.exchange import MB, Head, Parts, failed, read_body, response, unless_gone, whole
 from tooldecoding.server.guard import Guard
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
 from tooldecoding.server.page import page
 from tooldecoding.server.responses import responses
-
-State = tuple[int, dict[str, Any]]
-"""The HTTP status and the JSON of an answer."""
 
 
 class Answerer(Protocol):
@@ -40,10 +28,10 @@ class Answerer(Protocol):
     def answer(self, body: bytes, request_id: str) -> Parts:
         """Return the answer to a chat completion."""
 
-    async def health(self) -> State:
+    async def health(self) -> Head:
         """Tell whether the server works."""
 
-    async def ready(self) -> State:
+    async def ready(self) -> Head:
         """Tell whether requests are taken."""
 
     async def figures(self) -> bytes:
@@ -69,7 +57,7 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: Exception) -> Response:
-        return error_response(told(error, request.state.request_id))
+        return response(failed(told(error, request.state.request_id)))
 
     @app.post("/v1/chat/completions")
     async def chat(request: Request) -> Response:
@@ -92,22 +80,20 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     @app.get("/v1/models")
     async def models() -> Response:
-        return json_response({"object": "list", "data": [*map(card, options.model_names)]})
+        return response(whole({"object": "list", "data": [*map(card, options.model_names)]}))
 
     @app.get("/v1/models/{name:path}")
     async def model(name: str) -> Response:
         demand_model(name, options)
-        return json_response(card(name))
+        return response(whole(card(name)))
 
     @app.get("/health")
     async def health() -> Response:
-        status, row = await answerer.health()
-        return json_response(row, status)
+        return response(await answerer.health())
 
     @app.get("/ready")
     async def ready() -> Response:
-        status, row = await answerer.ready()
-        return json_response(row, status)
+        return response(await answerer.ready())
 
     @app.get("/metrics")
     async def metrics() -> Response:

@@ -1,13 +1,13 @@
 """The tools of a request: which may be called, what of them is not read, and what of their schemas is not enforced."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary, ToolSpec
-from tooldecoding.chat.documentation import Documentation, tool_name
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
@@ -18,23 +18,32 @@ _MOST_NOTES: Final = 20
 
 
 def read_documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list[str]]:
-    """Return the documentation of tools, what was not read, and what is not enforced."""
-    if tools is not None and len(tools) > MAX_TOOLS:
+    """Return the documentation of tools, what was not read, and what is not enforced.
+
+    Only what OpenAI documents is taken: untrusted text is not searched for documentation of any kind.
+
+    Raises
+    ------
+    ToolDecodingError
+        For anything else, and where something strict cannot be enforced.
+    """
+    tools = tools or ()
+    if len(tools) > MAX_TOOLS:
         raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
-    for number, given in enumerate(tools or ()):
-        _demand_function(given, f"tools[{number}]")
+    strict: dict[str, bool] = {}
+    for number, given in enumerate(tools):
+        match given:
+            case {"type": "function", "function": {"name": str(name), **function}}:
+                strict[name] = function.get("strict") is True
+            case _:
+                shape = '{"type": "function", "function": {"name": …, "parameters": …}}'
+                raise PromptError(f"tools[{number}]: expected {shape}, found {short_repr(given)}")
     with noted() as notes:
         documentation = read_tools(tools)
-    return documentation, notes + _unenforced_in(tools or (), documentation.lookup)
-
-
-def _demand_function(given: Any, place: str) -> None:
-    """Refuse what OpenAI does not document: untrusted text is not searched for documentation of any kind."""
-    is_function = isinstance(given, Mapping) and given.get("type") == "function"
-    function = given.get("function") if is_function else None
-    if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-        shape = '{"type": "function", "function": {"name": …, "parameters": …}}'
-        raise PromptError(f"{place}: expected {shape}, found {short_repr(given)}")
+    for tool in documentation.lookup.tools:
+        found = unenforced(tool, strict.get(tool.documented_name or tool.name, False))
+        notes += (f"tool {tool.name!r:.60}: {note}" for note in found)
+    return documentation, notes[:_MOST_NOTES]
 
 
 def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictionary]:
@@ -50,32 +59,27 @@ def read_choice(given: Any, lookup: LookupDictionary) -> tuple[str, LookupDictio
     if given is None:
         return "auto", lookup
     if not isinstance(given, Mapping) or given.get("type") != "allowed_tools":
-        return _plain_choice(given, lookup), lookup
+        choice = read_tool_choice(given)
+        if isinstance(given, str) and choice not in TOOL_CHOICES:
+            known = ", ".join(TOOL_CHOICES)
+            raise PromptError(f"expected {known} or an object that names a function, found {given!r:.60}")
+        if choice == "required" and not len(lookup):
+            raise PromptError("a call is required, but there are no tools")
+        _demand_known({choice}.difference(TOOL_CHOICES), lookup)
+        return choice, lookup
     inner = given.get("allowed_tools")
     mode, named = (inner.get("mode"), inner.get("tools")) if isinstance(inner, Mapping) else (None, None)
     if mode not in ("auto", "required") or not isinstance(named, list) or not named:
         raise PromptError('allowed_tools: expected {"mode": "auto" or "required", "tools": [one or more]}')
     names = [read_tool_choice(each) if isinstance(each, Mapping) else "" for each in named]
-    for name in names:
-        _demand_known(name, lookup)
+    _demand_known(names, lookup)
     return mode, LookupDictionary(tuple(tool for tool in lookup.tools if tool.name in names))
 
 
-def _plain_choice(given: Any, lookup: LookupDictionary) -> str:
-    choice = read_tool_choice(given)
-    if choice not in TOOL_CHOICES:
-        if isinstance(given, str):
-            known = ", ".join(TOOL_CHOICES)
-            raise PromptError(f"expected {known} or an object that names a function, found {given!r:.60}")
-        _demand_known(choice, lookup)
-    if choice == "required" and not len(lookup):
-        raise PromptError("a call is required, but there are no tools")
-    return choice
-
-
-def _demand_known(name: str, lookup: LookupDictionary) -> None:
-    if name not in lookup:
-        raise PromptError(f"unknown tool {name!r:.60}; known: {', '.join(lookup) or 'none':.200}")
+def _demand_known(names: Iterable[str], lookup: LookupDictionary) -> None:
+    for name in names:
+        if name not in lookup:
+            raise PromptError(f"unknown tool {name!r:.60}; known: {', '.join(lookup) or 'none':.200}")
 
 
 @contextmanager
@@ -100,20 +104,6 @@ def unenforced(tool: ToolSpec, strict: bool) -> list[str]:
     if strict and found:
         raise PromptError(f"strict is asked for, but not all of the schema can be enforced: {found[0]:.200}")
     return found
-
-
-def _unenforced_in(tools: Sequence[Any], lookup: LookupDictionary) -> list[str]:
-    """Return what of the schemas of tools is not enforced; PromptError if one of these is strict."""
-    found: list[str] = []
-    for given in tools:
-        if (name := tool_name(given)) in lookup:
-            found += (f"tool {name!r:.60}: {note}" for note in unenforced(lookup[name], _is_strict(given)))
-    return found[:_MOST_NOTES]
-
-
-def _is_strict(given: Mapping[str, Any]) -> bool:
-    function = given.get("function", given)
-    return isinstance(function, Mapping) and function.get("strict") is True
 
 
 def _notes(tool: ToolSpec) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from tooldecoding.calls.decoded_call import DecodedCall
@@ -46,13 +47,8 @@ class ChatAnswer:
 
     def whole(self, result: DecodeResult) -> dict[str, Any]:
         """Return the answer as one object."""
-        prepared, reply = self._prepared, self._pieces.whole(result)
-        choice = {
-            "index": 0,
-            "message": _message(reply, prepared.as_content),
-            "logprobs": None,
-            "finish_reason": _finish_reason(reply, prepared.as_content),
-        }
+        reply = self._reply(result)
+        choice = {"index": 0, "message": reply.message, "logprobs": None, "finish_reason": reply.finish_reason}
         return {
             **self._head,
             "object": "chat.completion",
@@ -70,7 +66,7 @@ class ChatAnswer:
         match self._pieces.of(event):
             case TextPiece("thinking", text):
                 yield self._chunk({"reasoning_content": text})
-            case TextPiece(_, text):
+            case TextPiece(_, text) if not self._prepared.as_content:
                 yield from self._text(text)
             case CallPiece() as piece if not self._prepared.as_content:
                 message, self._space = piece.message, ""
@@ -82,23 +78,30 @@ class ChatAnswer:
 
     def end(self, result: DecodeResult) -> Iterator[Chunk]:
         """Yield the last chunks."""
-        as_content = self._prepared.as_content
-        reply = self._pieces.whole(result)
-        if as_content:
-            yield self._chunk({"content": _json_content(reply)})
+        reply = self._reply(result)
+        if self._prepared.as_content:
+            yield self._chunk({"content": reply.content})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
-        last = self._chunk({}, _finish_reason(reply, as_content))
+        last = self._chunk({}, reply.finish_reason)
         if self._with_usage:
             yield last
             last = {**self._chunk({}), "choices": [], "usage": self._usage(result)}
         yield {**last, "tooldecoding": self._details(result)}
 
+    def _reply(self, result: DecodeResult) -> ChatMessage:
+        """Return the message; an answer in JSON is its text, and a value that was closed at its limit has cut it."""
+        cut = result.cut or any(p.truncated for call in result.calls for p in call.voted.parameters)
+        if self._prepared.as_content:
+            content = "".join(result.call_format.render_call(c.name, c.arguments) for c in result.calls)
+            result = replace(result, calls=(), answer=result.answer._replace(content=content))
+        return self._pieces.whole(replace(result, cut=cut))
+
     def _text(self, text: str) -> Iterator[Chunk]:
         text = self._space + text
         shown = text.rstrip()
         self._space = text[len(shown) :]
-        if shown and not self._prepared.as_content:
+        if shown:
             self._wrote = True
             yield self._chunk({"content": shown})
 
@@ -133,25 +136,6 @@ class ChatAnswer:
                 shown["tokens"] = _labelled(candidate.token_ids, candidate.labels, table)
             row["tokens"] = [] if result.calls else _labelled(result.token_ids, ["free"] * len(result.token_ids), table)
         return row
-
-
-def _message(reply: ChatMessage, as_content: bool) -> dict[str, Any]:
-    if not as_content:
-        return reply.message
-    message = {"role": "assistant", "content": _json_content(reply)}
-    return message | ({"reasoning_content": reply.result.thinking} if reply.result.thinking else {})
-
-
-def _json_content(reply: ChatMessage) -> str:
-    """Return an answer in JSON; empty if it was cut."""
-    return "".join(reply.result.call_format.render_call(call.name, call.arguments) for call in reply.calls)
-
-
-def _finish_reason(reply: ChatMessage, as_content: bool) -> str:
-    """Return OpenAI's word; ``length`` also for a value that was closed at its limit."""
-    if any(parameter.truncated for call in reply.calls for parameter in call.voted.parameters):
-        return "length"
-    return "stop" if as_content and not reply.result.cut else reply.finish_reason
 
 
 def _labelled(ids: Sequence[int], labels: Sequence[str], table: TokenTable) -> list[dict[str, str]]:

@@ -6,19 +6,16 @@ from contextlib import aclosing
 from starlette.concurrency import run_in_threadpool
 
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.api_error import told
-from tooldecoding.server.app import State
 from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import demand_model, read_chat_body, read_json
-from tooldecoding.server.exchange import MB, Head, Parts, event, failed
-from tooldecoding.server.job import Job
+from tooldecoding.server.exchange import MB, Head, Parts, event, failed, whole
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.prepared import Preparation
-from tooldecoding.server.scheduler import Scheduler
+from tooldecoding.server.scheduler import Job, Scheduler
 
 
 class Completions:
@@ -32,13 +29,13 @@ class Completions:
         self._preparation = Preparation(decoder)
         self.scheduler.start()
 
-    async def health(self) -> State:
+    async def health(self) -> Head:
         """Tell that the server works."""
-        return 200, {"status": "ok"}
+        return whole({"status": "ok"})
 
-    async def ready(self) -> State:
+    async def ready(self) -> Head:
         """Tell whether requests are taken."""
-        return (200, {"status": "ready"}) if self.scheduler.is_ready else (503, {"status": "not ready"})
+        return whole({"status": "ready"}) if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
 
     async def figures(self) -> bytes:
         """Return the figures for Prometheus."""
@@ -69,7 +66,7 @@ class Completions:
         if self._options.log_prompts:
             log("prompt", request_id=request_id, prompt=prepared.request.prompt)
         answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
-        job = Job(prepared.request, prepared.prompt_ids, prepared.need, bool(asked.stream), self._options.timeout)
+        job = Job(prepared, bool(asked.stream), self._options.timeout)
         self.scheduler.submit(job)
         try:
             news = await job.next()
@@ -82,7 +79,7 @@ class Completions:
                 news = await job.next()
             self._count(news, job, began)
             if not asked.stream:
-                yield Head(200, json_line(answer.whole(news)))
+                yield whole(answer.whole(news))
                 return
             for chunk in answer.end(news):
                 yield event(chunk)
@@ -93,7 +90,7 @@ class Completions:
     def _count(self, result: DecodeResult, job: Job, began: float) -> None:
         metrics = self.metrics
         metrics.whole.observe(time.monotonic() - began)
-        metrics.prompt_tokens.inc(len(job.prompt_ids))
+        metrics.prompt_tokens.inc(len(job.prepared.prompt_ids))
         metrics.reused_tokens.inc(result.counters.reused_positions)
         metrics.completion_tokens.inc(len(result.token_ids))
         for call in result.calls:

@@ -42,24 +42,19 @@ Parts = AsyncGenerator[Head | str, None]
 """The head of an answer, then the further events of a stream. Whoever closes it gives the request up."""
 
 
+def whole(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Head:
+    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
+    return Head(status, json_line(row), headers or {})
+
+
 def failed(error: ApiError) -> Head:
     """Return an error as an answer."""
-    return Head(error.status, json_line(error.to_json()), error.headers)
+    return whole(error.to_json(), error.status, error.headers)
 
 
 def event(row: Mapping[str, Any]) -> str:
     """Return one event of a stream as it is sent."""
     return f"data: {json_line(row)}\n\n"
-
-
-def json_response(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
-    return Response(json_line(row), status, headers, _JSON)
-
-
-def error_response(error: ApiError) -> Response:
-    """Return an error as an answer."""
-    return json_response(error.to_json(), error.status, error.headers)
 
 
 async def read_body(request: Request, most: int) -> bytes:
@@ -111,20 +106,21 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def response(head: Head, parts: Parts) -> Response:
-    """Return the answer that begins with ``head``."""
-    if head.streamed:
-        return _EventStream(head, parts)
-    return Response(head.content, head.status, head.headers, _JSON)
+def response(head: Head, parts: Parts | None = None) -> Response:
+    """Return the answer that begins with ``head``; a stream goes on with ``parts``."""
+    if parts is None or not head.streamed:
+        return Response(head.content, head.status, head.headers, _JSON)
+    return _EventStream(head, parts)
 
 
 class _EventStream(StreamingResponse):
     """A stream; what writes it is closed when it is over, also where that is early or before its first event."""
 
     def __init__(self, head: Head, parts: Parts) -> None:
-        headers = {"Cache-Control": "no-cache", **head.headers}
-        super().__init__(_events(head, parts), head.status, headers, "text/event-stream")
+        self._head = head
         self._parts = parts
+        headers = {"Cache-Control": "no-cache", **head.headers}
+        super().__init__(self._events(), head.status, headers, "text/event-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
@@ -133,9 +129,8 @@ class _EventStream(StreamingResponse):
         finally:
             await self._parts.aclose()
 
-
-async def _events(head: Head, parts: Parts) -> AsyncIterator[str]:
-    yield head.content
-    async for part in parts:
-        assert isinstance(part, str)
-        yield part
+    async def _events(self) -> AsyncIterator[str]:
+        yield self._head.content
+        async for part in self._parts:
+            assert isinstance(part, str)
+            yield part

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tooldecoding.options.serve_command import LOOPBACK, ServeCommand
 from tooldecoding.server.api_error import ApiError, told
-from tooldecoding.server.exchange import error_response
+from tooldecoding.server.exchange import failed, response
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
 
@@ -54,7 +54,7 @@ class Guard:
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
             failure = told(error, request_id)
             if not status:
-                await error_response(failure)(scope, receive, answer)
+                await response(failed(failure))(scope, receive, answer)
         finally:
             self._metrics.answers.labels(status=str(status)).inc()
             about = {"method": scope["method"], "path": scope["path"], "status": status}

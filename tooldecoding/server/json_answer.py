@@ -77,23 +77,10 @@ JSON_OBJECT: Final = _OneValue(
 
 
 @dataclass(frozen=True)
-class JsonAnswerOptions(DecodeOptions):
-    """Options of an answer in JSON."""
+class AnswerOptions(DecodeOptions):
+    """Options of an answer in JSON, which no other option can name."""
 
-    @property
-    def call_format(self) -> CallFormat:
-        """The format of the answer."""
-        return JSON_ANSWER
-
-
-@dataclass(frozen=True)
-class JsonObjectOptions(DecodeOptions):
-    """Options of an answer that may be any object."""
-
-    @property
-    def call_format(self) -> CallFormat:
-        """The format of the answer."""
-        return JSON_OBJECT
+    call_format: CallFormat = JSON_ANSWER
 
 
 def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeOptions:
@@ -101,15 +88,17 @@ def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeO
 
     Any object is one value: it may be as long as a text, and is closed where it would not fit in the answer.
     """
-    own = vars(options) | {"tool_choice": NAME}
-    if schema == ANY_OBJECT:
-        most = options.max_text_tokens if options.max_tokens is None else options.max_tokens - _CLOSING
-        return JsonObjectOptions(**own | {"max_value_tokens": max(1, most)})
-    return JsonAnswerOptions(**own)
+    answer = AnswerOptions(**vars(options) | {"tool_choice": NAME})
+    if schema != ANY_OBJECT:
+        return answer
+    most = options.max_text_tokens if options.max_tokens is None else options.max_tokens - _CLOSING
+    return replace(answer, call_format=JSON_OBJECT, max_value_tokens=max(1, most))
 
 
-def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """Return the schema that ``response_format`` names; None for an answer in words.
+def answer_schema(response_format: Mapping[str, Any] | None) -> tuple[Mapping[str, Any] | None, bool]:
+    """Return the schema that ``response_format`` names, and whether all of it must be enforced.
+
+    There is none for an answer in words.
 
     Raises
     ------
@@ -117,29 +106,23 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> Mapping[str, Any
         If it is none of ``text``, ``json_object`` and a ``json_schema`` of an object with keys.
     """
     if response_format is None or response_format == {"type": "text"}:
-        return None
+        return None, False
     if response_format == {"type": "json_object"}:
-        return ANY_OBJECT
+        return ANY_OBJECT, False
     inner = response_format.get("json_schema")
     if response_format.get("type") != "json_schema" or not isinstance(inner, Mapping):
         raise PromptError(
             'expected {"type": "text"}, {"type": "json_object"} or {"type": "json_schema", "json_schema": '
             f'{{"name": …, "schema": …}}}}, found type {response_format.get("type")!r:.40}'
         )
-    if not isinstance(inner.get("strict"), bool | None):
-        raise PromptError(f"json_schema: expected 'strict' to be true or false, found {inner['strict']!r:.40}")
-    unknown = sorted(set(inner) - {"name", "description", "schema", "strict"})
-    schema = inner.get("schema")
-    if unknown or not isinstance(schema, Mapping):
-        raise PromptError(f"json_schema: {f'unknown key {unknown[0]!r:.40}' if unknown else 'schema is missing'}")
-    if schema.get("type") != "object" or not schema.get("properties"):
+    schema, strict = inner.get("schema"), inner.get("strict")
+    if unknown := sorted(set(inner) - {"name", "description", "schema", "strict"}):
+        raise PromptError(f"json_schema: unknown key {unknown[0]!r:.40}")
+    if not isinstance(strict, bool | None):
+        raise PromptError(f"json_schema: expected 'strict' to be true or false, found {strict!r:.40}")
+    if not isinstance(schema, Mapping) or schema.get("type") != "object" or not schema.get("properties"):
         raise PromptError("json_schema: expected the schema of an object with properties")
-    return schema
-
-
-def is_strict(response_format: Mapping[str, Any] | None) -> bool:
-    """Return whether a ``response_format`` with a schema asks for all of it to be enforced."""
-    return bool(response_format and response_format.get("json_schema", {}).get("strict"))
+    return schema, bool(strict)
 
 
 def answer_lookup(schema: Mapping[str, Any]) -> LookupDictionary:

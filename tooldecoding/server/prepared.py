@@ -2,12 +2,11 @@
 
 import json
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from secrets import randbits
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
@@ -18,18 +17,16 @@ from tooldecoding.chat.templates import chat_misfits
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
 from tooldecoding.errors import PromptError
+from tooldecoding.files.kept import Kept
 from tooldecoding.options import DecodeOptions, changed
 from tooldecoding.request import Request
 from tooldecoding.server.api_error import wrong_input
 from tooldecoding.server.asked_tools import noted, read_choice, read_documentation, unenforced
 from tooldecoding.server.chat_body import ChatBody
-from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema, is_strict
+from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema
 
 _KEPT: Final = 64
-_KEPT_CHARACTERS: Final = 16 << 20
 _SEED_BITS: Final = 31
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,8 +61,8 @@ class Preparation:
         self._decoder = decoder
         self._lock = threading.Lock()
         self._most_characters = (decoder.context or 0) * max(map(len, decoder.tokenizer.get_vocab()))
-        self._tools: _Kept[tuple[Documentation, list[str]]] = _Kept(read_documentation)
-        self._answers: _Kept[LookupDictionary] = _Kept(answer_lookup)
+        self._tools: Kept[tuple[Documentation, list[str]]] = Kept(_KEPT)
+        self._answers: Kept[LookupDictionary] = Kept(_KEPT)
 
     def prepare(self, body: ChatBody) -> Prepared:
         """Return what is to be decoded; ApiError 400 if something is wrong with the request."""
@@ -73,9 +70,9 @@ class Preparation:
             with _told("messages"):
                 conversation = read_messages(body.messages)
             with _told("response_format"):
-                schema = answer_schema(body.response_format)
+                schema, strict = answer_schema(body.response_format)
             with _told("tools"):
-                documentation, unread = self._tools.of(body.tools)
+                documentation, unread = self._tools.of(json.dumps(body.tools), lambda: read_documentation(body.tools))
                 notes += unread
             with _told("tool_choice"):
                 choice, tools = read_choice(body.tool_choice, documentation.lookup)
@@ -83,12 +80,11 @@ class Preparation:
                 options = self._options(body, choice)
                 request = chat_request(conversation, documentation, options, self._decoder.tokenizer)
                 request = replace(request, tools=tools)
-                for misfit in chat_misfits(options.format, self._decoder.tokenizer) if len(tools) else ():
-                    notes.append(misfit)
+                notes += chat_misfits(options.format, self._decoder.tokenizer) if len(tools) else ()
             if schema is not None:
                 with _told("response_format"):
                     request = self._answering(request, schema)
-                    notes += unenforced(next(iter(request.tools.tools)), is_strict(body.response_format))
+                    notes += unenforced(request.tools.tools[0], strict)
             with _told("messages"):
                 self._demand_short(str(request.prompt))
                 prompt_ids = self._decoder.prompt_ids(request)
@@ -105,11 +101,8 @@ class Preparation:
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
-        extension = body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
-        given |= extension
-        for name in ("temperature", "top_p", "seed"):
-            if (value := getattr(body, name)) is not None:
-                given[name] = float(value) if name != "seed" else value
+        given |= body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
+        given |= body.model_dump(exclude_none=True, include={"temperature", "top_p", "seed"})
         if body.top_p is not None and body.temperature is None and not self._decoder.options.temperature:
             given["temperature"] = 1.0  # OpenAI's default: who names top_p wants to sample
         if given.get("temperature") and body.seed is None:
@@ -130,7 +123,8 @@ class Preparation:
         """Return the request for an answer in JSON."""
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
-        return replace(request, tools=self._answers.of(schema), options=answer_options(request.options, schema))
+        tools = self._answers.of(json.dumps(schema), lambda: answer_lookup(schema))
+        return replace(request, tools=tools, options=answer_options(request.options, schema))
 
 
 @contextmanager
@@ -140,20 +134,3 @@ def _told(param: str | None = None) -> Iterator[None]:
         yield
     except ToolDecodingError as error:
         raise wrong_input(error, param) from None
-
-
-class _Kept(Generic[T]):
-    """What was made from the JSON values of the latest requests, with all that hangs on it."""
-
-    def __init__(self, make: Callable[[Any], T]) -> None:
-        self._make = make
-        self._made: OrderedDict[str, T] = OrderedDict()
-
-    def of(self, given: Any) -> T:
-        """Return what is made from a value."""
-        key = json.dumps(given)
-        made = self._made.pop(key, None)
-        self._made[key] = found = self._make(given) if made is None else made
-        while len(self._made) > 1 and (len(self._made) > _KEPT or sum(map(len, self._made)) > _KEPT_CHARACTERS):
-            self._made.popitem(last=False)
-        return found

@@ -3,20 +3,107 @@
 Law: a greedy answer does not depend on who shares the batch.
 """
 
+import asyncio
 import logging
 import threading
 import time
 from collections import deque
+from typing import Final
 
 import torch
 
-from lookup.errors import ToolDecodingError
+from tooldecoding.calls.call_decoder import DecodedPrompt
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.request_run import RequestRun
+from tooldecoding.result import DecodeResult
+from tooldecoding.scheduler import Run
 from tooldecoding.scheduler import Scheduler as Passes
 from tooldecoding.server.api_error import ApiError, later
-from tooldecoding.server.job import Job
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.prepared import Prepared
+from tooldecoding.text_stream import ResultStream, TextPiece
+
+News = TextPiece | DecodedCall | DecodeResult
+"""Pieces of a stream, and last the result."""
+
+_MOST_UNREAD: Final = 4096
+"""Pieces of a stream that wait for a client that reads slowly."""
+
+
+class Job:
+    """A request on its way, and the events that its client waits for. It is made, and waited for, in an event loop.
+
+    Parameters
+    ----------
+    streamed : bool
+        Whether its client wants pieces.
+    timeout : float
+        Seconds after which it is given up, with its time in the queue.
+
+    Attributes
+    ----------
+    cancelled : bool
+        Whether nobody waits for it any more.
+    run : tuple of RequestRun and Run of DecodedPrompt, optional
+        What runs, once it does, since ``began`` by ``time.monotonic``.
+    """
+
+    def __init__(self, prepared: Prepared, streamed: bool, timeout: float) -> None:
+        self.prepared = prepared
+        self.stream = ResultStream() if streamed else None
+        self.began = time.monotonic()
+        self.deadline = self.began + timeout
+        self.cancelled = False
+        self.run: tuple[RequestRun, Run[DecodedPrompt]] | None = None
+        self._events: asyncio.Queue[News | Exception] = asyncio.Queue()
+        self._loop = asyncio.get_running_loop()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits any more, or its time is over."""
+        return self.cancelled or time.monotonic() > self.deadline
+
+    def begin(self, decoder: ToolDecoder, batch: Passes) -> None:
+        """Begin to decode; somebody reads text along, but calls come at once, behind their vote."""
+        request, self.began = self.prepared.request, time.monotonic()
+        watched = self.stream is not None and request.options.tool_choice in ("auto", "none")
+        self.run = decoder.begin(request, self.prepared.prompt_ids, batch, self.stream, watched)
+
+    def tell(self, decoder: ToolDecoder) -> bool:
+        """Tell the client what is new, and whether that was the result; raises the error that ended the job."""
+        assert self.run is not None
+        run, decoding = self.run
+        result = None
+        if decoding.ended:
+            seconds = time.monotonic() - self.began
+            result = run.result(decoding.result, decoder.table, self.prepared.request.options, seconds)
+        if self.stream is not None and not self.cancelled:
+            if result is not None:
+                self.stream.show(result.answer)
+            for piece in self.stream.take():
+                self.notify(piece)
+        if result is not None:
+            self.notify(result)
+        return result is not None
+
+    def notify(self, event: News | Exception) -> None:
+        """Tell the client what is new, or the error that ended the job. Called in the scheduler's thread."""
+        if self._events.qsize() >= _MOST_UNREAD:
+            self.cancelled = True
+            event = ApiError(408, "the stream is not read", code="timeout")
+        try:
+            self._loop.call_soon_threadsafe(self._events.put_nowait, event)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            self.cancelled = True
+
+    async def next(self) -> News:
+        """Return what is new; raises the error that ended the job."""
+        event = await self._events.get()
+        if isinstance(event, Exception):
+            raise event
+        return event
 
 
 class Scheduler:
@@ -45,6 +132,9 @@ class Scheduler:
         self._jobs: list[Job] = []
         self._batch = self._begun()
         self._stopping = False
+        metrics.waiting.set_function(lambda: len(self._waiting))
+        metrics.running.set_function(lambda: len(self._jobs))
+        metrics.cache_bytes.set_function(lambda: self._batch.engine.allocated_bytes)
         self._thread = threading.Thread(target=self._live, name="scheduler", daemon=True)
 
     def start(self) -> None:
@@ -77,7 +167,6 @@ class Scheduler:
         with self._changed:
             self.demand_place()
             self._waiting.append(job)
-            self._metrics.waiting.set(len(self._waiting))
             self._changed.notify()
 
     def cancel(self, job: Job) -> None:
@@ -97,35 +186,28 @@ class Scheduler:
                     job.notify(_stopped())
 
     def _run(self) -> None:
-        while self._wait():
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._jobs or self._stopping)
+                if not self._waiting and not self._jobs:
+                    return
             try:
                 self._give_up()
                 self._admit()
                 self._forward()
-                self._measure()
             except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
                 self._begin_again(error)
 
-    def _wait(self) -> bool:
-        """Wait for something to do; False when all is done and the server stops."""
-        with self._changed:
-            while not self._waiting and not self._jobs:
-                if self._stopping:
-                    return False
-                self._changed.wait()
-        return True
-
     def _give_up(self) -> None:
         """Drop jobs whose client is gone, or whose time is over."""
-        now = time.monotonic()
         with self._changed:
-            over = [job for job in self._waiting if job.cancelled or now > job.deadline]
+            over = [job for job in self._waiting if job.is_over]
             for job in over:
                 self._waiting.remove(job)
-        for job in [job for job in self._jobs if job.cancelled or now > job.deadline]:
+        running = [job for job in self._jobs if job.is_over]
+        for job in running:
             self._leave(job)
-            over.append(job)
-        for job in over:
+        for job in over + running:
             if job.cancelled:
                 self._metrics.cancelled.inc()
             else:
@@ -139,23 +221,11 @@ class Scheduler:
         while self._waiting and self._has_room(self._waiting[0]) and self._batch.has_room:
             with self._changed:
                 job = self._waiting.popleft()
-            if job.cancelled:
-                self._metrics.cancelled.inc()
-                continue
-            job.began = time.monotonic()
             try:
-                job.run, job.decoding = self._decoder.begin(
-                    job.request, job.prompt_ids, self._batch, job.stream, job.is_watched
-                )
+                job.begin(self._decoder, self._batch)
+                self._jobs.append(job)
             except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
-                _fail(job, error)
-                continue
-            self._jobs.append(job)
-
-    def _measure(self) -> None:
-        self._metrics.waiting.set(len(self._waiting))
-        self._metrics.running.set(len(self._jobs))
-        self._metrics.cache_bytes.set(self._batch.engine.allocated_bytes)
+                job.notify(_failure(error))
 
     def _has_room(self, job: Job) -> bool:
         if not self._jobs:
@@ -163,7 +233,7 @@ class Scheduler:
         if len(self._jobs) >= self._max_batch:
             return False
         engine = self._batch.engine
-        needed = engine.bytes_for([each.need for each in (*self._jobs, job)])
+        needed = engine.bytes_for([each.prepared.need for each in (*self._jobs, job)])
         return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
@@ -173,35 +243,19 @@ class Scheduler:
         self._metrics.passes.inc()
         for job in list(self._jobs):
             try:
-                ended = self._tell(job)
+                ended = job.tell(self._decoder)
             except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
-                _fail(job, error)
+                job.notify(_failure(error))
                 ended = True
             if ended:
                 self._leave(job)
 
-    def _tell(self, job: Job) -> bool:
-        """Tell a job what is new, and its result if it has ended; raises the error that ended it."""
-        assert job.run is not None and job.decoding is not None
-        result = None
-        if job.decoding.ended:
-            options, seconds = job.request.options, time.monotonic() - job.began
-            result = job.run.result(job.decoding.result, self._decoder.table, options, seconds)
-            if job.stream is not None:
-                job.stream.show(result.answer)
-        if job.stream is not None and not job.cancelled:
-            for piece in job.stream.take():
-                job.notify(piece)
-        if result is not None:
-            job.notify(result)
-        return result is not None
-
     def _leave(self, job: Job) -> None:
         """Run a job no more."""
-        assert job.decoding is not None
+        assert job.run is not None
         self._jobs.remove(job)
         try:
-            self._batch.leave(job.decoding)
+            self._batch.leave(job.run[1])
         except Exception as error:  # noqa: BLE001 - the others go on, and who leaves has been told
             log("leaving failed", logging.ERROR, error)
 
@@ -218,20 +272,11 @@ class Scheduler:
         return Passes(self._decoder.new_engine(), time.perf_counter)
 
 
-def _fail(job: Job, error: Exception) -> None:
-    """End a job by an error of its own."""
-    if not isinstance(error, ToolDecodingError):
-        log("decode failed", logging.ERROR, error)
-    job.notify(_failure(error))
-
-
-def _failure(error: Exception) -> ApiError | ToolDecodingError:
-    """Return what the client is told; of the program's inside nothing."""
-    if isinstance(error, ToolDecodingError):
-        return error
+def _failure(error: Exception) -> Exception:
+    """Return what the client is told of the device's memory; other errors as they are."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
-    return ApiError(500, "internal error")
+    return error
 
 
 def _stopped() -> ApiError:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from command_line import Ran, assert_bad
-from ray_stub import Capitals, no_model
+from ray_stub import beginning, capitals, no_model
 from tooldecoding.errors import ModelError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
@@ -97,13 +97,13 @@ def test_a_batch_is_decoded_as_in_one_process(
 
 @pytest.fixture
 def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, Any]]]]:
-    """Two workers that write in capitals: groups, and how the workers load -> groups with results."""
+    """Two workers that write in capitals: items, and how the workers load -> groups with results."""
     from tooldecoding.cluster.connection import connected
-    from tooldecoding.cluster.ray_data import RayWorkers
+    from tooldecoding.cluster.ray_data import There
 
-    def run(groups: Sequence[Sequence[str]], load: Any = no_model, task: Any = None, **more: Any) -> Any:
-        workers: Any = RayWorkers(task or Capitals(), load, 2)
-        return workers.spread(groups, **more)
+    def run(items: Sequence[str], load: Any = no_model) -> Any:
+        place: Any = There(None, load, 2)  # type: ignore[arg-type]
+        return place.start(capitals, beginning)([[item] for item in items], None)
 
     with connected(address):
         yield run
@@ -112,11 +112,10 @@ def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, A
 def test_a_killed_worker_loses_nothing(spread_by_stub: Callable[..., Any]) -> None:
     items = [f"{letter}wait{number}" for number in range(15) for letter in "ba"]
     answers: list[str] = []
-    about: dict[str, Any] = {}
-    for _, results in spread_by_stub([[item] for item in items], ready=about.update):
-        answers += results
+    for _, [(answer, worker)] in spread_by_stub(items):
+        answers.append(answer)
         if len(answers) == 5:
-            os.kill(about["pid"], signal.SIGKILL)
+            os.kill(worker, signal.SIGKILL)
     assert sorted(answers) == sorted(item.upper() for item in items)
 
 
@@ -131,20 +130,28 @@ def test_items_that_begin_alike_are_brought_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "task", "rows", "said"),
+    ("load", "rows", "said"),
     [
-        (partial(no_model, fails="no memory"), Capitals(), ["a1"], "^a worker cannot load the model: no memory$"),
-        (no_model, Capitals(weights=""), ["wait1"] * 200, r"different models \(other weights\): the same files"),
-        (no_model, Capitals(), ["a1", "die"], "^workers died too often .* the same command goes on behind"),
+        (partial(no_model, fails="no memory"), ["a1"], "^a worker cannot load the model: no memory$"),
+        (no_model, ["a1", "die"], "^workers died too often .* the same command goes on behind"),
     ],
-    ids=["cannot load", "differ", "die"],
+    ids=["cannot load", "die"],
 )
 def test_workers_that_are_of_no_use_are_one_error(
-    spread_by_stub: Callable[..., Any], load: Any, task: Any, rows: list[str], said: str
+    spread_by_stub: Callable[..., Any], load: Any, rows: list[str], said: str
 ) -> None:
     with pytest.raises(ModelError, match=said) as caught:
-        list(spread_by_stub([[row] for row in rows], load, task))
+        list(spread_by_stub(rows, load))
     assert "\n" not in str(caught.value)
+
+
+def test_workers_with_different_models_are_refused() -> None:
+    from tooldecoding.cluster.ray_data import _demand_equal
+
+    first = {"weights": "a", "dtype": "b", "version": "1", "node": "here"}
+    _demand_equal(first, first | {"node": "there"})
+    with pytest.raises(ModelError, match=r"here and there .* different models \(other weights, version\): the same"):
+        _demand_equal(first, first | {"node": "there", "weights": "x", "version": "2"})
 
 
 def test_a_cluster_that_is_too_small(cli: Cli, address: str, batch: Path, tmp_path: Path) -> None:

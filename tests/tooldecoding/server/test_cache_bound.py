@@ -14,9 +14,8 @@ KEYS = ["city", "street", "email", "topic", "month"]
 MANY, TWO = ([tool("send_note", **{key: {"type": "string"} for key in KEYS[:count]})] for count in (5, 2))
 REQUESTS: list[dict[str, Any]] = [
     {"tools": tools, "tool_choice": choice, "tooldecoding": {"order_limit": orders}}
-    for tools, orders in [(MANY, 1), (MANY, 4), (MANY, 12), (TWO, 12)]
-    for choice in ("required", "auto")
-] + [{"messages": HELLO, "tools": None, "max_tokens": 200}]
+    for tools, orders, choice in [(MANY, 1, "auto"), (MANY, 4, "required"), (MANY, 12, "required"), (TWO, 12, "auto")]
+] + [{"messages": HELLO, "tools": None, "max_tokens": 60}]
 
 
 @pytest.mark.parametrize(("strategy", "megabytes"), [("packed", 16), ("batched", 120)])

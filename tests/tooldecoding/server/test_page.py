@@ -5,7 +5,6 @@ import re
 import shutil
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
 
@@ -35,37 +34,6 @@ HOSTILE = (
     "天气预报是什么样的呢" * 12,
     "ما هو الطقس في روما اليوم؟ " * 6,
 )
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One response, in JSON unless it is bytes."""
-
-    body: bytes | dict[str, Any]
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-
-
-class Canned:
-    """Answers completions in place of the server, and keeps what was asked; an answer of None hangs up."""
-
-    def __init__(self) -> None:
-        self.answers: list[Answer | None] = []
-        self.sent: list[Any] = []
-
-    def take(self, route: Any) -> None:
-        """Called by the browser."""
-        self.sent.append(route.request.post_data_json)
-        if answer := self.answers.pop(0):
-            body = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body)
-            headers = {"Content-Type": "application/json"} | answer.headers
-            route.fulfill(status=answer.status, headers=headers, body=body)
-        else:
-            route.abort()
-
-
-def error(message: str, param: str | None = None) -> dict[str, Any]:
-    return {"error": {"message": message, "type": "invalid_request_error", "param": param, "code": None}}
 
 
 def hostile() -> dict[str, Any]:
@@ -129,43 +97,23 @@ def url() -> Iterator[str]:
 
 
 @pytest.fixture
-def canned() -> Canned:
-    return Canned()
-
-
-@pytest.fixture
-def complaints() -> list[str]:
-    """What the console said about errors, but for statuses that a test asked for."""
-    return []
-
-
-@pytest.fixture
-def tab(browser: Any, url: str, canned: Canned, complaints: list[str]) -> Iterator[Any]:
+def tab(browser: Any, url: str) -> Iterator[Any]:
     """The page, which must ask no other origin, break no policy and raise nothing."""
     context = browser.new_context()
     tab = context.new_page()
     tab.set_default_timeout(5000)
     urls: list[str] = []
+    complaints: list[str] = []
     tab.on("request", lambda request: urls.append(request.url))
     tab.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
     tab.on("pageerror", lambda raised: complaints.append(str(raised)))
-    tab.route("**/v1/chat/completions", canned.take)
     tab.goto(url)
     expect(tab.get_by_label("Model")).to_have_value(MODEL)
     yield tab
     foreign = [each for each in urls if not each.startswith(f"{url}/")]
-    assert not foreign
-    assert not [c for c in complaints if not c.startswith("error: Failed to load resource")]
+    assert not foreign and not complaints
     assert tab.title() == "tooldecoding"
     context.close()
-
-
-def send(tab: Any, canned: Canned, answer: dict[str, Any] | Answer | None) -> Any:
-    """The body that the page sends for this answer."""
-    canned.answers[:] = [Answer(answer) if isinstance(answer, dict) else answer]
-    tab.get_by_role("button", name="Send").click()
-    expect(tab.locator("#results")).to_have_attribute("aria-busy", "false")
-    return canned.sent[-1]
 
 
 def texts(locator: Any) -> list[str]:
@@ -195,12 +143,20 @@ def test_the_script_writes_no_markup() -> None:
 
 
 @needs_chromium
-def test_hostile_names_and_values_are_text(tab: Any, canned: Canned) -> None:
+def test_hostile_names_and_values_are_text(tab: Any) -> None:
     tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in HOSTILE]
     tab.get_by_label("Tools").fill(json.dumps(tools))
     tab.get_by_label("Messages").fill(HOSTILE[1])
-    answer = hostile()
-    body = send(tab, canned, answer)
+    answer, sent = hostile(), list[Any]()
+
+    def take(route: Any) -> None:
+        sent.append(route.request.post_data_json)
+        route.fulfill(status=200, headers={"Content-Type": "application/json"}, body=json.dumps(answer))
+
+    tab.route("**/v1/chat/completions", take)
+    tab.get_by_role("button", name="Send").click()
+    expect(tab.locator("#results")).to_have_attribute("aria-busy", "false")
+    [body] = sent
     assert body["tools"] == tools and body["messages"][0]["content"] == HOSTILE[1]
     assert body["model"] == MODEL and body["tooldecoding"] == {"tokens": True, "min_confidence": 0.8}
 
@@ -217,31 +173,3 @@ def test_hostile_names_and_values_are_text(tab: Any, canned: Canned) -> None:
     assert texts(tab.locator("#tool_choice optgroup option")) == written
     assert tab.evaluate("({}).polluted") is None
     assert not tab.locator("#results :is(img, script, a, iframe, [onerror], [src], [href])").count()
-    assert not canned.answers and tab.title() == "tooldecoding"
-
-
-@needs_chromium
-def test_errors_are_announced_in_words(tab: Any, canned: Canned) -> None:
-    alert = tab.get_by_role("alert")
-    cases = [
-        (Answer(error("unknown field", "tools"), 400), ["refused", "400", "unknown field", "tools"], "tools"),
-        (Answer(error("too low", "tooldecoding.order_limit"), 400), ["too low"], "order_limit"),
-        (Answer(error("odd", "constructor"), 400), ["odd", "constructor"], None),
-        (Answer(error("wrong key"), 401), ["API key", "401", "wrong key"], "key"),
-        (Answer(error("queue is full"), 429, {"Retry-After": "7"}), ["busy", "429", "in 7 s"], None),
-        (Answer(error("out of memory"), 500, {"X-Request-Id": "r-1"}), ["failed", "500", "out of memory", "r-1"], None),
-        (Answer(b"<html>", 502), ["failed", "502"], None),
-        (Answer(b"<html>"), ["not JSON"], None),
-        (Answer({}), ["no choices"], None),
-        (Answer(error(HOSTILE[0]), 400), [HOSTILE[0]], None),
-        (None, ["cannot be reached"], None),
-    ]
-    send(tab, canned, hostile())
-    for answer, words, place in cases:
-        send(tab, canned, answer)
-        for word in words:
-            expect(alert).to_contain_text(word)
-        assert texts(tab.locator("#results")) == [""]  # nothing of an answer before
-        assert tab.locator("[aria-invalid]").evaluate_all("nodes => nodes.map((n) => n.id)") == [place] * bool(place)
-    send(tab, canned, hostile())
-    expect(alert).to_be_empty()

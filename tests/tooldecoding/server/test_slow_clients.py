@@ -71,7 +71,7 @@ def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: boo
 
 
 def test_what_waits_for_a_client_is_bounded(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooldecoding.server.job._MOST_UNREAD", 20)
+    monkeypatch.setattr("tooldecoding.server.scheduler._MOST_UNREAD", 20)
     with (
         running(reference, served_model_name=(WORDY,)) as server,
         closing(server.unread(**LONG, stream=True)) as connection,

@@ -60,8 +60,7 @@ class Replica:
 
     async def check_health(self) -> None:
         """Raise an error if the replica cannot go on: Ray Serve replaces it."""
-        status, _ = await self._answerer.ready()
-        if status != 200:
+        if (await self._answerer.ready()).status != 200:
             raise RuntimeError("no requests are taken any more")
 
     def record_replica_metadata(self) -> dict[str, Any]:

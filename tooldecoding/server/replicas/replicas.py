@@ -21,9 +21,8 @@ from tooldecoding.cluster.resources import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError, later
-from tooldecoding.server.app import State
 from tooldecoding.server.chat_body import read_json
-from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.exchange import Head, Parts, event, whole
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
@@ -120,8 +119,6 @@ class Replicas:
                 head, response = await self._begin(asked)
         except TimeoutError:
             raise ApiError(504, "no replica answered within the time limit of a request", code="timeout") from None
-        except _ReplicaLost:
-            raise _lost() from None
         ended = not head.streamed
         try:
             yield head
@@ -131,15 +128,15 @@ class Replicas:
                     ended = True
                 else:
                     yield part
-        except _ReplicaLost:
+        except ReplicaLostError as error:
             log("replica lost in a stream", logging.WARNING, replica=head.headers["X-Replica"])
-            yield event(_lost().to_json())
+            yield event(error.to_json())
         finally:
             if not ended:
                 response.cancel()
 
     async def _begin(self, asked: tuple[Any, ...]) -> tuple[Head, DeploymentResponseGenerator[Any]]:
-        """Ask a replica, and another one if it dies; _ReplicaLost if that dies, too."""
+        """Ask a replica, and another one if it dies; ReplicaLostError if that dies, too."""
         assert self._handle is not None
         for more in reversed(range(_ATTEMPTS)):
             response = self._handle.remote(*asked)
@@ -147,7 +144,7 @@ class Replicas:
                 return await _next(response), response
             except BaseException as error:
                 response.cancel()
-                if not isinstance(error, _ReplicaLost) or not more:
+                if not isinstance(error, ReplicaLostError) or not more:
                     raise
                 log("replica lost", logging.WARNING, request_id=asked[-1])
         raise AssertionError
@@ -157,20 +154,18 @@ class Replicas:
         states = status.applications[self._name].deployments[_DEPLOYMENT].replica_states
         return {"running": states.get("RUNNING", 0), "wanted": self._options.replicas or 1}
 
-    async def health(self) -> State:
+    async def health(self) -> Head:
         """Tell whether all replicas run."""
         counts = await self._counts()
         if not counts["running"]:
-            return 503, {"status": "down", "replicas": counts}
-        whole = counts["running"] >= counts["wanted"]
-        return 200, {"status": "ok" if whole else "degraded", "replicas": counts}
+            return whole({"status": "down", "replicas": counts}, 503)
+        return whole({"status": "ok" if counts["running"] >= counts["wanted"] else "degraded", "replicas": counts})
 
-    async def ready(self) -> State:
+    async def ready(self) -> Head:
         """Tell whether a replica runs."""
         counts = await self._counts()
-        if not counts["running"]:
-            return 503, {"status": "not ready", "replicas": counts}
-        return 200, {"status": "ready", "replicas": counts}
+        status, word = (200, "ready") if counts["running"] else (503, "not ready")
+        return whole({"status": word, "replicas": counts}, status)
 
     async def figures(self) -> bytes:
         """Return the figures of this process, and those of each replica with its name as a label."""
@@ -194,22 +189,22 @@ class Replicas:
         """Do nothing: replicas finish what they run when they are deleted."""
 
 
-class _ReplicaLost(Exception):
+class ReplicaLostError(ApiError):
     """A replica died, or could not be reached, before its answer was whole."""
+
+    def __init__(self) -> None:
+        message = "the replica that answered has died; try again"
+        super().__init__(503, message, code="replica_lost", headers={"Retry-After": "1"})
 
 
 async def _next(response: DeploymentResponseGenerator[Any]) -> Any:
-    """Return the next part, None behind the last one; _ReplicaLost if there will be none."""
+    """Return the next part, None behind the last one; ReplicaLostError if there will be none."""
     try:
         return await anext(response, None)
     except RayTaskError:
         raise  # a fault of the program, which another replica would make as well
     except (RayError, RayServeException) as error:
-        raise _ReplicaLost from error
-
-
-def _lost() -> ApiError:
-    return later(503, "the replica that answered has died; try again", "replica_lost")
+        raise ReplicaLostError from error
 
 
 def _routing(body: bytes) -> tuple[str, str]:

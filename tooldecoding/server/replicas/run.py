@@ -5,8 +5,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -56,7 +55,8 @@ def run_replicas(
     """
     begin_log()
     again = threading.Event()
-    with _hangup_sets(again), connected(options.ray or "local"):
+    signal.signal(signal.SIGHUP, lambda *_: again.set())
+    with connected(options.ray or "local"):
         logging.getLogger("ray.serve").setLevel(logging.ERROR)  # the log is JSON, and tells the same
         port = bound.getsockname()[1]
         replicas = Replicas(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load, options)
@@ -69,16 +69,6 @@ def run_replicas(
             run_server(served, options, bound)
         finally:
             replicas.delete()
-
-
-@contextmanager
-def _hangup_sets(again: threading.Event) -> Iterator[None]:
-    """Let SIGHUP set an event inside the block."""
-    before = signal.signal(signal.SIGHUP, lambda *_: again.set())
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGHUP, before)
 
 
 def _share(options: ServeCommand) -> Share:
