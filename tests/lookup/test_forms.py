@@ -59,7 +59,7 @@ def key(spec: Any, required: list[str] | None = None) -> ParameterSpec:
         ({"type": ""}, "x: any"),
         ({"type": "object", "oneOf": [{"properties": {"a": {}}, "required": ["a"]}, {"properties": {"b": {}}}]},
          "x: {a: any, b: any}"),
-        ({"oneOf": [ONE, OTHER]}, 'x: {kind!: str in ["a", "b"], x: str, y: int}'),
+        ({"oneOf": [ONE, OTHER]}, 'x: {kind!: str in ["a"], x!: str} | {kind!: str in ["b"], y: int}'),
         ({"$ref": "#/$defs/Tree"}, "x: {kids: list[dict]}"),  # an object inside itself is one without keys
         ({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}, 'x: str in ["p", "q"]'),
         ({"const": "a"}, 'x: str in ["a"]'),
