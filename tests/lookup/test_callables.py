@@ -183,7 +183,9 @@ def test_what_else_can_be_called():
     assert tool_of(wrapped) == tool_of(functools.lru_cache(add)) == tool_of(add)
 
 
-@pytest.mark.parametrize("what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=lambda what: getattr(what, "__name__", str(what)))
+@pytest.mark.parametrize(
+    "what", [max, type, int, Tools, lambda a: a, 3, "f", None], ids=lambda what: getattr(what, "__name__", str(what))
+)
 def test_what_is_no_tool(what):
     with pytest.raises(DocumentationError):
         tool_of(what)
