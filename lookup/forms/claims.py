@@ -73,6 +73,8 @@ def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: 
         for index, item in enumerate(value):
             if beside and _looks_like_tool(item) and not form_of(item, forms):
                 yield Claim((*path, index), item, None, beside=True)
+            elif beside and isinstance(item, Mapping) and set(item) == {"name"}:
+                yield Claim((*path, index), item, forms[-1])  # a tool without parameters, whose name says it all
             else:
                 yield from claims(item, forms, listed or beside, (*path, index))
 

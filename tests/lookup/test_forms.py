@@ -115,6 +115,13 @@ def test_no_parameters(source: Any) -> None:
         assert [(t.name, t.parameters) for t in extract(written).tools] == [("f", ())]
 
 
+def test_a_name_alone_beside_tools_is_a_tool_without_parameters() -> None:
+    documented = {"name": "f", "parameters": {"type": "object", "properties": {"a": {"type": "string"}}}}
+    for source in ([{"name": "now"}, documented], json.dumps([{"name": "now"}, documented])):
+        assert [(t.name, len(t.parameters)) for t in extract(source).tools] == [("now", 0), ("f", 1)]
+    assert [t.name for t in extract([documented, {"name": "now", "age": 3}]).tools] == ["f"]
+
+
 def test_a_bare_tool_beside_others_in_a_list_and_in_json_lines() -> None:
     documents = [{"name": "a", "parameters": {}}, {"name": "b", "description": "no parameters"}]
     assert list(extract(documents)) == list(extract("\n".join(map(json.dumps, documents)))) == ["a", "b"]
