@@ -44,9 +44,6 @@ _MAX_LENGTH: Final = 1000
 MAX_BRANCHES: Final = 32
 """A union of more types is ``any``, because each type is compared with all others."""
 
-_PLAIN: Final[dict[str, Kind]] = {
-    "str": "str", "int": "int", "float": "float", "bool": "bool", "list": "list", "dict": "dict", "tuple": "tuple"
-}  # fmt: skip
 
 
 def value_type(written: str) -> ValueType:
@@ -163,7 +160,8 @@ def split_outside(written: str, separator: str) -> list[str]:
 
 def type_of(members: Iterable[Any]) -> ValueType:
     """The type of plain values: ``int`` for ``(1, 2)``, a union for ``("a", 1)``."""
-    return united(ValueType(_PLAIN.get(type(member).__name__, "any")) for member in members)
+    names = (type(member).__name__ for member in members)
+    return united(ValueType(_KINDS[name] if name in _NAMES else "any") for name in names)
 
 
 def united(types: Iterable[ValueType]) -> ValueType:

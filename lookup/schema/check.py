@@ -70,7 +70,7 @@ class _Applied:
 
 
 def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
-    """Raise SchemaError unless a value obeys all schemas. ``closed`` schemas document a tool, see ``PlainBranches``."""
+    """Raise SchemaError unless a value obeys all schemas. ``closed`` schemas document a tool, see ``branches_of``."""
     try:
         _Check(closed).member(value, schemas, "the value", 0)
     except RecursionError:
@@ -216,7 +216,11 @@ class _Check:
 
     def _object(self, value: Mapping[Any, Any], schema: Schema, where: str, depth: int, applied: _Applied) -> None:
         words = schema.words
-        _check_keys(value, words, where)
+        _check_count(len(value), words, "Properties", where)
+        needed = (name for key, names in words.get("dependentRequired", {}).items() if key in value for name in names)
+        for key in (*words.get("required", ()), *needed):
+            if key not in value:
+                raise _broken(where, f"the required key {key!r}", dict(value))
         keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
         applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
         applied.closes |= keys.documents
@@ -289,12 +293,3 @@ def _check_count(size: int, words: Words, what: str, where: str) -> None:
         raise SchemaError(f"{where}: expected min{what} {least}, got {size}")
     if size > most:
         raise SchemaError(f"{where}: expected max{what} {most}, got {size}")
-
-
-def _check_keys(value: Mapping[Any, Any], words: Words, where: str) -> None:
-    """SchemaError unless an object has as many keys as a schema wants, and the required ones."""
-    _check_count(len(value), words, "Properties", where)
-    dependent = (needed for key, keys in words.get("dependentRequired", {}).items() if key in value for needed in keys)
-    for key in (*words.get("required", ()), *dependent):
-        if key not in value:
-            raise _broken(where, f"the required key {key!r}", dict(value))

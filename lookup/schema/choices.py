@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lookup.schema.branches import PlainBranches
+from lookup.schema.branches import branches_of
 from lookup.schema.contradictions import Comparison, contradict
 from lookup.schema.nodes import Branch, Conjunction, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
@@ -48,11 +48,11 @@ class Choices:
     Parameters
     ----------
     closed : bool
-        Whether they are those of documentation, see ``PlainBranches``.
+        Whether they are those of documentation, see ``branches_of``.
     """
 
     def __init__(self, closed: bool) -> None:
-        self._branches = PlainBranches(self.conjunction, closed)
+        self._closed = closed
         self._known: dict[frozenset[Schema], Conjunction] = {}
         self._sizes: dict[Conjunction, int] = {}
         self._comparison = Comparison()
@@ -86,7 +86,7 @@ class Choices:
     def _union(self, found: list[list[Schema]], notes: list[str]) -> Node:
         branches: list[Branch] = []
         for plain in found:
-            more = self._branches.build(plain, notes)
+            more = branches_of(plain, self.conjunction, self._closed, notes)
             if more is None:
                 return Node((), tuple(dict.fromkeys(notes)), anything=True)
             branches += more

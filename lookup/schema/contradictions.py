@@ -71,27 +71,18 @@ class Comparison:
             return True
         if kinds <= NUMBERS and numbers_of(both, integer=kinds == {"integer"}).size >= INFINITE:
             return True
-        if kinds == {"object"} and self._keys_apart(first, second, depth):
-            return True
-        return self._all_apart(first, other, depth) or self._all_apart(second, one, depth)
+        if kinds == {"object"}:  # a required key may be impossible in both together
+            for name in dict.fromkeys(itertools.chain.from_iterable(said(both, "required"))):
+                pairs = itertools.product(_of_key(first, name), _of_key(second, name))
+                if any(self.apart(*pair, depth + 1) for pair in pairs if pair[0] is not pair[1]):
+                    return True
+        unions = ((members, to) for flat, to in ((first, other), (second, one)) for members in _unions(flat))
+        return any(all(self.apart(member, to, depth + 1) for member in members) for members, to in unions)
 
-    def _all_apart(self, flat: Sequence[Schema], other: Schema, depth: int) -> bool:
-        """Whether all alternatives of a union are apart from a schema."""
-        return any(
-            len(members) <= _MAX_ALTERNATIVES and all(self.apart(member, other, depth + 1) for member in members)
-            for word in ("anyOf", "oneOf")
-            for members in said(flat, word)
-        )
 
-    def _keys_apart(self, first: Sequence[Schema], second: Sequence[Schema], depth: int) -> bool:
-        """Whether a required key is impossible in both together."""
-        required = dict.fromkeys(itertools.chain.from_iterable(said([*first, *second], "required")))
-        return any(
-            self.apart(mine, other, depth + 1)
-            for name in required
-            for mine, other in itertools.product(_of_key(first, name), _of_key(second, name))
-            if mine is not other
-        )
+def _unions(flat: Sequence[Schema]) -> list[tuple[Schema, ...]]:
+    members = (*said(flat, "anyOf"), *said(flat, "oneOf"))
+    return [alternatives for alternatives in members if len(alternatives) <= _MAX_ALTERNATIVES]
 
 
 def _flat(schema: Schema) -> list[Schema]:

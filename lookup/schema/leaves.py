@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
 from lookup.languages.formats import FORMATS
@@ -67,8 +67,10 @@ class Texts:
             languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes))
         found: Language | None = None
         for language in languages:
-            if language is not None:
-                found = language if found is None else _both(found, language, notes) or found
+            if language is not None and found is not None:
+                found = _tried(partial(found.both, language), "several patterns", notes) or found
+            elif language is not None:
+                found = language
         if self.least or self.most is not None:
             base = ANY_TEXT if found is None else found
             found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
@@ -103,10 +105,6 @@ class Texts:
     def notes(self) -> tuple[str, ...]:
         """What cannot be enforced while a text is written."""
         return self._built[1]
-
-
-def _both(one: Language, other: Language, notes: list[str]) -> Language | None:
-    return _tried(lambda: one.both(other), "several patterns", notes)
 
 
 def _tried(build: Callable[[], _Made | None], what: str, notes: list[str]) -> _Made | None:

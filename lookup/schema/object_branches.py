@@ -13,7 +13,7 @@ from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
 _WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
 _TEXT: Final = Schema({"type": frozenset({"string"})})
 
-_Conjoin = Callable[[Iterable[Schema]], Conjunction]
+Conjoin = Callable[[Iterable[Schema]], Conjunction]
 
 
 class Keys(NamedTuple):
@@ -62,7 +62,7 @@ class _Free(NamedTuple):
     keys: list[Keys]
     unevaluated: list[Schema]
     limits: list[list[Language]]
-    conjoin: _Conjoin
+    conjoin: Conjoin
 
     def of(self, name: str) -> Conjunction | None:
         """The schema of a key; ``None`` if an object may not have it."""
@@ -83,8 +83,8 @@ class _Free(NamedTuple):
         return reduce(Language.both, limits) if limits else None
 
 
-def objects_of(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: list[str]) -> list[Objects]:
-    """The branch of objects that obey some schemas, in a list; empty if there is none. See ``PlainBranches``."""
+def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> list[Objects]:
+    """The branch of objects that obey some schemas, in a list; empty if there is none. See ``branches_of``."""
     free = _free(plain, conjoin, closed, notes)
     names = _names(plain, conjoin, notes)
     required = list(dict.fromkeys(name for listed in said(plain, "required") for name in listed))
@@ -116,7 +116,7 @@ def objects_of(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: 
     return [Objects(named, tuple(required), of_free, language, least, most, dependent, patterns)]
 
 
-def _free(plain: Sequence[Schema], conjoin: _Conjoin, closed: bool, notes: list[str]) -> _Free:
+def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> _Free:
     speaking = [schema for schema in plain if not _WORDS.isdisjoint(schema.words)]
     keys = [read_keys(schema, notes) for schema in speaking]
     unevaluated = said(speaking, "unevaluatedProperties")[-1:]  # the innermost one, which is the last
@@ -155,7 +155,7 @@ def _dependent(plain: Sequence[Schema]) -> dict[str, tuple[str, ...]]:
     return {key: tuple(name for name in dict.fromkeys(needed) if name != key) for key, needed in found.items()}
 
 
-def _names(plain: Sequence[Schema], conjoin: _Conjoin, notes: list[str]) -> list[Language]:
+def _names(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[Language]:
     """What ``propertyNames`` says: the language of the names, in a list; empty if they may be all texts."""
     schemas = said(plain, "propertyNames")
     if not schemas:
