@@ -9,37 +9,29 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.api_error import told
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import demand_model, read_chat_body, read_json
 from tooldecoding.server.exchange import MB, Head, Parts, event, failed, whole
 from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.prepared import Preparation
 from tooldecoding.server.scheduler import Job, Scheduler
 
 
-class Completions:
+class Completions(Answerer):
     """Answers requests for one model, many at once."""
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
-        self.metrics = Metrics()
+        super().__init__()
         self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
         self._decoder = decoder
         self._options = options
         self._preparation = Preparation(decoder)
         self.scheduler.start()
 
-    async def health(self) -> Head:
-        """Tell that the server works."""
-        return whole({"status": "ok"})
-
     async def ready(self) -> Head:
         """Tell whether requests are taken."""
-        return whole({"status": "ready"}) if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
-
-    async def figures(self) -> bytes:
-        """Return the figures for Prometheus."""
-        return exposition(self.metrics.families())
+        return await super().ready() if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
 
     async def stop(self) -> None:
         """Take no more requests, and finish those that there are."""
