@@ -1,7 +1,6 @@
 """Chat completions of one model: from the bytes of a request to those of its answer, whole or as a stream."""
 
 import time
-from contextlib import aclosing
 
 from starlette.concurrency import run_in_threadpool
 
@@ -39,31 +38,21 @@ class Completions(Answerer):
 
     async def answer(self, body: bytes, request_id: str) -> Parts:
         """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
-        begun = False
+        began, job, begun = time.monotonic(), None, False
         try:
-            async with aclosing(self._answer(body, request_id)) as parts:
-                async for part in parts:
-                    yield part
-                    begun = True
-        except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            failure = told(error, request_id)
-            yield event(failure.to_json()) if begun else failed(failure)
-
-    async def _answer(self, body: bytes, request_id: str) -> Parts:
-        began = time.monotonic()
-        self.scheduler.demand_place()  # before the work of reading the request
-        asked = read_chat_body(await run_in_threadpool(read_json, body))
-        demand_model(asked.model, self._options)
-        prepared = await run_in_threadpool(self._preparation.prepare, asked)
-        if self._options.log_prompts:
-            log("prompt", request_id=request_id, prompt=prepared.request.prompt)
-        answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
-        job = Job(prepared, bool(asked.stream), self._options.timeout)
-        self.scheduler.submit(job)
-        try:
+            self.scheduler.demand_place()  # before the work of reading the request
+            asked = read_chat_body(await run_in_threadpool(read_json, body))
+            demand_model(asked.model, self._options)
+            prepared = await run_in_threadpool(self._preparation.prepare, asked)
+            if self._options.log_prompts:
+                log("prompt", request_id=request_id, prompt=prepared.request.prompt)
+            answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
+            job = Job(prepared, bool(asked.stream), self._options.timeout)
+            self.scheduler.submit(job)
             news = await job.next()
             if asked.stream:
                 self.metrics.first.observe(time.monotonic() - began)
+                begun = True
                 yield Head(200, event(answer.begin()), streamed=True)
             while not isinstance(news, DecodeResult):
                 for chunk in answer.chunks(news):
@@ -76,8 +65,12 @@ class Completions(Answerer):
             for chunk in answer.end(news):
                 yield event(chunk)
             yield "data: [DONE]\n\n"
+        except Exception as error:  # noqa: BLE001 - no traceback in an answer
+            failure = told(error, request_id)
+            yield event(failure.to_json()) if begun else failed(failure)
         finally:
-            self.scheduler.cancel(job)
+            if job is not None:
+                self.scheduler.cancel(job)
 
     def _count(self, result: DecodeResult, job: Job, began: float) -> None:
         metrics = self.metrics
