@@ -27,8 +27,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Answerer, application
 from tooldecoding.server.completions import Completions
-from tooldecoding.server.exchange import Head, Parts, event, whole
-from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.exchange import Head, Parts, event
 from tooldecoding.server.web_server import web_server
 
 MODEL = "reference"
@@ -191,28 +190,7 @@ def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
     return dict(error)
 
 
-class Stub:
-    """In place of a model: it is always ready."""
-
-    def __init__(self) -> None:
-        self.metrics = Metrics()
-
-    async def health(self) -> Head:
-        return whole({})
-
-    ready = health
-
-    def answer(self, body: bytes, request_id: str) -> Parts:
-        raise NotImplementedError
-
-    async def figures(self) -> bytes:
-        return b""
-
-    async def stop(self) -> None:
-        pass
-
-
-class Told(Stub):
+class Told(Answerer):
     """Does what the message says: ``hello``, ``wait`` until the file ``GO`` is there, ``stream`` with a wait in it."""
 
     def __init__(self, options: ServeCommand) -> None:

@@ -27,10 +27,6 @@ class TestLookup:
             "description": "The number of people.",
         }
 
-    def test_table_names_each_key(self, cli: Cli) -> None:
-        out = cli("lookup", TOOLS).out
-        assert all(word in out for word in ("BookTable", "restaurant", "booking_id", "required", "raw type"))
-
     def test_escapes_what_would_steer_a_terminal(self, cli: Cli, tmp_path: Path) -> None:
         docs = tmp_path / "docs.jsonl"
         docs.write_text(json.dumps({"name": "A", "description": "red \x1b[31m", "input_parameters": {}}))

@@ -1,9 +1,6 @@
 """What ``--out`` refuses, repairs, decodes again and keeps; no file that is not its own is touched."""
 
-import io
 import json
-import sys
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,7 +9,7 @@ import pytest
 from filelock import FileLock
 
 from batch_echo import Echo, Folder, row, said
-from command_line import CASES, Ran
+from command_line import CASES
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.models.identity import FILES
 
@@ -72,14 +69,6 @@ def test_two_rows_of_one_id(folder: Folder) -> None:
     assert [r["id"] for r in folder.results()] == [1, 2]
 
 
-def test_a_file_goes_on_behind_a_pipe(folder: Folder, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
-    data = "".join(json.dumps(row(n)) + "\n" for n in (1, 2)).encode()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert cli("decode", "--batch", "-", "--out", folder.out, "--tool-choice", "none").code == 0
-    assert "1 decoded, 2 skipped" in folder.decode([row(1), row(2), row(3)]).err
-    folder.refuses([row(1), row(2, "y")], said="row 2 (")
-
-
 def test_two_processes_do_not_write_one_file(folder: Folder, tmp_path: Path, echo: Echo) -> None:
     folder.decode([row(1)])
     with FileLock(tmp_path / "out.jsonl.lock"):
@@ -112,25 +101,6 @@ def test_lines_that_are_no_results_are_not_touched(folder: Folder, content: str)
     folder.decode([row(1)])
     folder.out.write_text(content, encoding="latin-1")
     folder.refuses([row(1), row(2)], said="out.jsonl:1: this line is no result")
-
-
-def test_results_that_lost_their_manifest_are_not_touched(folder: Folder) -> None:
-    folder.decode([row(1)])
-    folder.out.with_name("out.jsonl.manifest.json").unlink()
-    folder.refuses([row(1), row(2)], said="there is no out.jsonl.manifest.json beside it")
-
-
-def test_a_file_that_is_torn_anywhere_is_repaired(folder: Folder) -> None:
-    """A result that lacks nothing but its newline is torn, too."""
-    rows = [row(1), row("é"), row("\ud800")]
-    folder.decode(rows)
-    whole = folder.out.read_bytes()
-    ends = [n for n in range(len(whole)) if whole[n : n + 1] == b"\n"]
-    for size in {*range(0, len(whole), 16), *(end + more for end in ends[:2] for more in (0, 1, 2))}:
-        folder.out.write_bytes(whole[:size])
-        kept = sum(end < size for end in ends)
-        assert f"{len(rows) - kept} decoded, {kept} skipped" in folder.decode(rows).err
-        assert folder.out.read_bytes() == whole
 
 
 class Killed(BaseException):

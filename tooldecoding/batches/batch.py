@@ -1,7 +1,6 @@
 """``decode --batch``: rows one by one, in groups to workers, their results to a file."""
 
 import sys
-from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
 from typing import Final
@@ -10,9 +9,9 @@ import typer
 from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.batches.decode_task import beginning, decoding
-from tooldecoding.batches.results import Results, open_results
+from tooldecoding.batches.results import open_results
 from tooldecoding.batches.rows import Entry, entries
-from tooldecoding.batches.sources import Source, needed_packages, open_source
+from tooldecoding.batches.sources import needed_packages, open_source
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.templates import Content, template_of
@@ -46,7 +45,7 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     demand_extra("batch", *needed_packages(name))
     source = open_source(name)
     with open_results(command, documentation) as results:
-        rows = _Undone(source, results)
+        rows = (entry for entry in entries(source) if not results.has(entry))
         first = list(islice(rows, command.batch_size))  # what is wrong with it shows before a model is loaded
         rest = iter(lambda: list(islice(rows, command.batch_size)), [])
         groups = chain([first] if first else [], rest)
@@ -56,45 +55,21 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
                 print_unenforced(documentation.lookup)
             if first:
                 _warn(first[0], documentation, command, place.tokenizer)
-            decoded = failed = 0
+            decoded = failed = shown = 0
             try:
                 with progress_bar("decoding", source.total) as advance:
                     for _, found in spread(groups, results.begin):
                         results.write(found)
                         failed += sum("error" in result for result in found)
                         decoded += len(found)
-                        advance(len(found) + rows.newly_skipped())
-                    advance(rows.newly_skipped())
+                        advance(decoded + results.skipped - shown)
+                        shown = decoded + results.skipped
+                    advance(decoded + results.skipped - shown)
             except KeyboardInterrupt:
                 raise _interrupted(command) from None
-        print(f"{decoded - failed} decoded, {rows.skipped} skipped, {failed} failed", file=sys.stderr)
+        print(f"{decoded - failed} decoded, {results.skipped} skipped, {failed} failed", file=sys.stderr)
         for note in results.notes():
             print(f"note: {note}", file=sys.stderr)
-
-
-class _Undone:
-    """The rows of a batch that have no result yet; ``skipped`` counts the others."""
-
-    def __init__(self, source: Source, results: Results) -> None:
-        self.skipped = 0
-        self._shown = 0
-        self._entries = entries(source)
-        self._results = results
-
-    def __iter__(self) -> Iterator[Entry]:
-        return self
-
-    def __next__(self) -> Entry:
-        for entry in self._entries:
-            if not self._results.has(entry):
-                return entry
-            self.skipped += 1
-        raise StopIteration
-
-    def newly_skipped(self) -> int:
-        """Return how many rows were skipped since it was asked last."""
-        before, self._shown = self._shown, self.skipped
-        return self.skipped - before
 
 
 def _warn(

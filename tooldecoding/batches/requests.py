@@ -48,39 +48,30 @@ def make_request(
     if not content:
         raise PromptError("the prompt is empty")
     try:
-        return _request(content, documentation, options, tokenizer)
+        template = template_of(content, documentation, options, tokenizer)
+        if isinstance(content, Conversation):
+            if options.template not in ("auto", template):
+                raise PromptError(f"messages go through the chat template; for {options.template} give a --dialogue")
+            return chat_request(content, documentation or NO_TOOLS, options, tokenizer)
+        options = replace(options, tool_choice=options.choice, format=chosen_format(options, template, tokenizer))
+        if template == "raw":
+            if not isinstance(content, str):
+                raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
+            demand_full(options, "the template raw")
+            return Request(content, _raw_tools(content, documentation, options), options)
+        turns = (Message("user", content),) if isinstance(content, str) else content
+        documentation = documentation or _documentation_in(turns, options)
+        if template == "chat":
+            return dialogue_request(turns, documentation, options, tokenizer)
+        if template == "bfcl":
+            tools = documentation.as_bfcl(options.documentation)
+            text = bfcl_prompt(tools, dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
+        else:
+            tools = documentation.as_api_bank(options.documentation)
+            text = api_bank_prompt(tools, dialogue_lines(turns, CALL_FORMATS["api-bank"]))
+        return Request(text, documentation.lookup, options, stop="\n")
     except RecursionError:
         raise PromptError("an argument or result in the dialogue is nested too deeply") from None
-
-
-def _request(
-    content: Content,
-    documentation: Documentation | None,
-    options: DecodeCommand,
-    tokenizer: PreTrainedTokenizerBase,
-) -> Request:
-    template = template_of(content, documentation, options, tokenizer)
-    if isinstance(content, Conversation):
-        if options.template not in ("auto", template):
-            raise PromptError(f"messages go through the chat template; for {options.template} give a --dialogue")
-        return chat_request(content, documentation or NO_TOOLS, options, tokenizer)
-    options = replace(options, tool_choice=options.choice, format=chosen_format(options, template, tokenizer))
-    if template == "raw":
-        if not isinstance(content, str):
-            raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")
-        demand_full(options, "the template raw")
-        return Request(content, _raw_tools(content, documentation, options), options)
-    turns = (Message("user", content),) if isinstance(content, str) else content
-    documentation = documentation or _documentation_in(turns, options)
-    if template == "chat":
-        return dialogue_request(turns, documentation, options, tokenizer)
-    if template == "bfcl":
-        tools = documentation.as_bfcl(options.documentation)
-        text = bfcl_prompt(tools, dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
-    else:
-        tools = documentation.as_api_bank(options.documentation)
-        text = api_bank_prompt(tools, dialogue_lines(turns, CALL_FORMATS["api-bank"]))
-    return Request(text, documentation.lookup, options, stop="\n")
 
 
 def _raw_tools(prompt: str, documentation: Documentation | None, options: DecodeCommand) -> LookupDictionary:

@@ -41,6 +41,11 @@ class Results:
     documentation : Documentation or None
         That of ``--tools``.
 
+    Attributes
+    ----------
+    skipped : int
+        Rows that have a result.
+
     Raises
     ------
     PromptError
@@ -52,7 +57,7 @@ class Results:
         self._options = options
         self._file: ResultFile | None = None
         self._standing: dict[Id, str | None] = {}
-        self._failed = 0
+        self._failed = self.skipped = 0
         self._begun: Any = None
         if out is None:
             return
@@ -92,6 +97,7 @@ class Results:
                 f"{_REMEDY}, or give changed rows another id"
             )
         self._failed += failed
+        self.skipped += 1
         return True
 
     def begin(self, model: Mapping[str, str]) -> None:

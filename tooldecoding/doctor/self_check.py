@@ -13,7 +13,6 @@ from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options import DecodeOptions
@@ -116,9 +115,11 @@ class SelfCheck:
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        self._decoder = ToolDecoder(model, tokenizer, engine_factory=self._new_engine)
-        self._table = self._decoder.table
         self._wanted: Sequence[int] = ()
+        self._decoder = ToolDecoder(
+            model, tokenizer, engine_factory=lambda: PathEngine(len(self._table.texts), self._wanted)
+        )
+        self._table = self._decoder.table
         self._tools = extract(list(TOOLS))
         texts, special = self._table.texts, self._table.special.texts
         self.ends = [token for token, text in special.items() if text == END and token < len(texts) and texts[token]]
@@ -173,9 +174,6 @@ class SelfCheck:
         for mark, character in self._table.special.characters.items():
             text = text.replace(mark, character)
         return text
-
-    def _new_engine(self) -> Engine:
-        return PathEngine(len(self._table.texts), self._wanted)
 
 
 def _shown(text: str) -> str:

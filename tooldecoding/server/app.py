@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
@@ -15,27 +15,32 @@ from tooldecoding.server.chat_body import demand_model
 from tooldecoding.server.exchange import MB, Head, Parts, failed, read_body, response, unless_gone, whole
 from tooldecoding.server.guard import Guard
 from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.page import page
 from tooldecoding.server.responses import responses
 
 
-class Answerer(Protocol):
+class Answerer:
     """Who answers: a model in this process, or replicas."""
 
-    metrics: Metrics
+    def __init__(self) -> None:
+        self.metrics = Metrics()
 
     def answer(self, body: bytes, request_id: str) -> Parts:
         """Return the answer to a chat completion."""
+        raise NotImplementedError
 
     async def health(self) -> Head:
         """Tell whether the server works."""
+        return whole({"status": "ok"})
 
     async def ready(self) -> Head:
         """Tell whether requests are taken."""
+        return whole({"status": "ready"})
 
     async def figures(self) -> bytes:
         """Return the figures for Prometheus; ApiError if there are none."""
+        return exposition(self.metrics.families())
 
     async def stop(self) -> None:
         """Finish what runs."""

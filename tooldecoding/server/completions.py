@@ -1,7 +1,6 @@
 """Chat completions of one model: from the bytes of a request to those of its answer, whole or as a stream."""
 
 import time
-from contextlib import aclosing
 
 from starlette.concurrency import run_in_threadpool
 
@@ -9,37 +8,29 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.api_error import told
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import demand_model, read_chat_body, read_json
 from tooldecoding.server.exchange import MB, Head, Parts, event, failed, whole
 from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import Metrics, exposition
 from tooldecoding.server.prepared import Preparation
 from tooldecoding.server.scheduler import Job, Scheduler
 
 
-class Completions:
+class Completions(Answerer):
     """Answers requests for one model, many at once."""
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
-        self.metrics = Metrics()
+        super().__init__()
         self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
         self._decoder = decoder
         self._options = options
         self._preparation = Preparation(decoder)
         self.scheduler.start()
 
-    async def health(self) -> Head:
-        """Tell that the server works."""
-        return whole({"status": "ok"})
-
     async def ready(self) -> Head:
         """Tell whether requests are taken."""
-        return whole({"status": "ready"}) if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
-
-    async def figures(self) -> bytes:
-        """Return the figures for Prometheus."""
-        return exposition(self.metrics.families())
+        return await super().ready() if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
 
     async def stop(self) -> None:
         """Take no more requests, and finish those that there are."""
@@ -47,31 +38,21 @@ class Completions:
 
     async def answer(self, body: bytes, request_id: str) -> Parts:
         """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
-        begun = False
+        began, job, begun = time.monotonic(), None, False
         try:
-            async with aclosing(self._answer(body, request_id)) as parts:
-                async for part in parts:
-                    yield part
-                    begun = True
-        except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            failure = told(error, request_id)
-            yield event(failure.to_json()) if begun else failed(failure)
-
-    async def _answer(self, body: bytes, request_id: str) -> Parts:
-        began = time.monotonic()
-        self.scheduler.demand_place()  # before the work of reading the request
-        asked = read_chat_body(await run_in_threadpool(read_json, body))
-        demand_model(asked.model, self._options)
-        prepared = await run_in_threadpool(self._preparation.prepare, asked)
-        if self._options.log_prompts:
-            log("prompt", request_id=request_id, prompt=prepared.request.prompt)
-        answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
-        job = Job(prepared, bool(asked.stream), self._options.timeout)
-        self.scheduler.submit(job)
-        try:
+            self.scheduler.demand_place()  # before the work of reading the request
+            asked = read_chat_body(await run_in_threadpool(read_json, body))
+            demand_model(asked.model, self._options)
+            prepared = await run_in_threadpool(self._preparation.prepare, asked)
+            if self._options.log_prompts:
+                log("prompt", request_id=request_id, prompt=prepared.request.prompt)
+            answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
+            job = Job(prepared, bool(asked.stream), self._options.timeout)
+            self.scheduler.submit(job)
             news = await job.next()
             if asked.stream:
                 self.metrics.first.observe(time.monotonic() - began)
+                begun = True
                 yield Head(200, event(answer.begin()), streamed=True)
             while not isinstance(news, DecodeResult):
                 for chunk in answer.chunks(news):
@@ -84,8 +65,12 @@ class Completions:
             for chunk in answer.end(news):
                 yield event(chunk)
             yield "data: [DONE]\n\n"
+        except Exception as error:  # noqa: BLE001 - no traceback in an answer
+            failure = told(error, request_id)
+            yield event(failure.to_json()) if begun else failed(failure)
         finally:
-            self.scheduler.cancel(job)
+            if job is not None:
+                self.scheduler.cancel(job)
 
     def _count(self, result: DecodeResult, job: Job, began: float) -> None:
         metrics = self.metrics

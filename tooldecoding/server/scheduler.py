@@ -178,25 +178,24 @@ class Scheduler:
     def _live(self) -> None:
         """Run jobs until the end, or until there is no engine; nobody waits for ever then."""
         try:
-            self._run()
+            while self._wait():
+                try:
+                    self._give_up()
+                    self._admit()
+                    self._forward()
+                except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
+                    self._begin_again(error)
         finally:
             with self._changed:
                 self._stopping = True
                 for job in self._waiting:
                     job.notify(_stopped())
 
-    def _run(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._jobs or self._stopping)
-                if not self._waiting and not self._jobs:
-                    return
-            try:
-                self._give_up()
-                self._admit()
-                self._forward()
-            except Exception as error:  # noqa: BLE001 - the server outlives what goes wrong in a pass
-                self._begin_again(error)
+    def _wait(self) -> bool:
+        """Wait for something to do; False when all is done and the server stops."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._jobs or self._stopping)
+            return bool(self._waiting or self._jobs)
 
     def _give_up(self) -> None:
         """Drop jobs whose client is gone, or whose time is over."""

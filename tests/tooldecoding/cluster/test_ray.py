@@ -138,8 +138,10 @@ def test_items_that_begin_alike_are_brought_together() -> None:
     ids=["cannot load", "die"],
 )
 def test_workers_that_are_of_no_use_are_one_error(
-    spread_by_stub: Callable[..., Any], load: Any, rows: list[str], said: str
+    spread_by_stub: Callable[..., Any], load: Any, rows: list[str], said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tooldecoding.cluster.ray_data.MOST_RETRIES", 1)
+    monkeypatch.setattr("tooldecoding.cluster.ray_data._MOST_RESTARTS", 1)
     with pytest.raises(ModelError, match=said) as caught:
         list(spread_by_stub(rows, load))
     assert "\n" not in str(caught.value)

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from running_server import MODEL, Stub, running
+from running_server import MODEL, running
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.page import page as served
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -92,7 +93,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    with running(Stub()) as found:
+    with running(Answerer()) as found:
         yield found.url
 
 

@@ -49,20 +49,6 @@ def test_content_fits_the_schema(server: Running, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "array", "items": {"type": "string"}},
-        {"type": "string"},
-        {},
-        {"type": "object", "properties": {}},
-    ],
-    ids=str,
-)
-def test_a_schema_that_cannot_be_kept_is_refused_by_name(server: Running, schema: dict[str, Any]) -> None:
-    assert error_of(server.ask(**asking(schema)), 400)["param"] == "response_format"
-
-
-@pytest.mark.parametrize(
     "part",
     [
         {"$ref": "#/nowhere"},

@@ -8,7 +8,8 @@ import pytest
 from pydantic import BaseModel
 
 from data import DATA
-from running_server import MODEL, Running, Stub, error_of, running
+from running_server import MODEL, Running, error_of, running
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.exchange import Head, Parts, event
 
 openai = pytest.importorskip("openai", reason="openai is not installed")
@@ -56,7 +57,7 @@ def ask(client: Any, **fields: Any) -> Any:
     return client.responses.create(**{"model": MODEL, "input": ROME, "tools": [WEATHER]} | fields)
 
 
-class Scripted(Stub):
+class Scripted(Answerer):
     """Answers with the chunks of a chat completion; keeps what it was asked."""
 
     def __init__(self, *deltas: dict[str, Any], finish: str = "stop", error: dict[str, Any] | None = None) -> None:

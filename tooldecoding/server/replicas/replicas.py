@@ -21,10 +21,11 @@ from tooldecoding.cluster.resources import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError, later
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import read_json
 from tooldecoding.server.exchange import Head, Parts, event, whole
 from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import Metrics, exposition
+from tooldecoding.server.metrics import exposition
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
 
 _DEPLOYMENT: Final = "replica"
@@ -45,7 +46,7 @@ _OURS: Final = "tooldecoding_answers"
 """What clients see; a replica's answers go through this process, which counts them."""
 
 
-class Replicas:
+class Replicas(Answerer):
     """Replicas of one model.
 
     Parameters
@@ -57,7 +58,7 @@ class Replicas:
     """
 
     def __init__(self, name: str, load: Load, options: ServeCommand) -> None:
-        self.metrics = Metrics()
+        super().__init__()
         self._name = name
         self._load = load
         self._options = options
@@ -184,9 +185,6 @@ class Replicas:
                     labelled = (each._replace(labels={**each.labels, "replica": replica}) for each in family.samples)
                     into.samples += labelled
         return exposition(merged.values())
-
-    async def stop(self) -> None:
-        """Do nothing: replicas finish what they run when they are deleted."""
 
 
 class ReplicaLostError(ApiError):
