@@ -193,6 +193,8 @@ def test_an_address_that_is_none_is_no_crash(address: str) -> None:
         ({"type": "number"}, 1234567890123456789),
         ({"type": "number", "minimum": 10**400, "exclusiveMaximum": 10**500}, 10**401),
         ({"type": "array", "items": {"type": "number"}}, [10**400]),
+        ({"type": "object", "patternProperties": {"^b": {"type": "boolean"}}, "additionalProperties": {"type": "number"}},
+         {"b": True}),
     ],
 )  # fmt: skip
 def test_a_number_stays_as_it_is_written(spec: dict[str, Any], value: Any) -> None:
@@ -221,7 +223,7 @@ def test_what_is_begun_of_a_huge_multiple_can_be_ended(kind: str, step: float, l
         if grammar.possible(begun):
             value = json.loads(begun + grammar.close(begun))
             assert accepts(found, value) and Fraction(value) % Fraction(str(step)) == 0
-    assert grammar.possible("-") == ("minimum" not in limits)
+    assert grammar.possible("-") == ("minimum" not in limits) and not grammar.possible("-0")
 
 
 CONDITIONS = st.recursive(
