@@ -11,11 +11,12 @@ from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tupl
 
 import pytest
 from pydantic import BaseModel, Field, RootModel
+from seams import accepts
 
 from lookup import MISSING, DocumentationError, extract
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import render_value
-from voting.type_check import TypeCheckError, check_value
+from voting import check_value
 
 
 def tool_of(live):
@@ -30,24 +31,11 @@ def tool_of(live):
 
 
 def hints(
-    a: Optional[int],
-    b: Union[int, str, None],
-    c: Literal['a', 'b'],
-    d: "Optional[List[str]]",
-    e: int = 1_000,
-    f: float = 1.5e3,
-    g: Optional[Literal[1, 2]] = -1,
-    h: Dict[str, List[float]] = {"x": [1.0]},
-    i: Tuple[int, ...] = (1, 2),
-    j: tuple[int, str] = (1, "x"),  # two of them
-    k: list[dict[str, Any]] = [{"k": None}],
-    s: Sequence[str] = (),
-    m: set[int] = {1},
-    n: list[Literal['x', 'y']] = [],
-    *,
-    o: Literal['x', 3, None] = None,
-    p: Literal[True],
-    q: str | None = None,
+    a: Optional[int], b: Union[int, str, None], c: Literal['a', 'b'], d: "Optional[List[str]]", e: int = 1_000,
+    f: float = 1.5e3, g: Optional[Literal[1, 2]] = -1, h: Dict[str, List[float]] = {"x": [1.0]},
+    i: Tuple[int, ...] = (1, 2), j: tuple[int, str] = (1, "x"),  # two of them
+    k: list[dict[str, Any]] = [{"k": None}], s: Sequence[str] = (), m: set[int] = {1},
+    n: list[Literal['x', 'y']] = [], *, o: Literal['x', 3, None] = None, p: Literal[True], q: str | None = None,
 ):
     r"""Hints \d.
 
@@ -140,13 +128,6 @@ class Place(BaseModel):
     zone: Optional[Literal[1, 2]] = Field(None, description="The zone.")
 
 
-class Greeter:
-    """No."""
-
-    def __call__(self):
-        """Greets."""
-
-
 class Tools:
     """Has tools."""
 
@@ -169,7 +150,6 @@ def test_what_else_can_be_called():
     method = ("method", "Does.", [("a", True, MISSING), ("b", False, "x")])
     assert keys(Tools().method) == keys(Tools.method) == method
     assert keys(Tools()) == ("Tools", "Has tools.", [("a", True, MISSING)])
-    assert keys(Greeter()) == ("Greeter", "Greets.", [])
     assert tool_of(Tools()).parameters[0].enum == ("c", "f")
     bound = ("add", "Adds.", [("b", False, 2), ("c", False, None)])
     part = functools.partial(functools.partial(add, 1), b=2)
@@ -324,10 +304,9 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
         assert grammar.complete(render_value(value, "python")) and check_value(value, spec) == value
     for value in bad:
         assert not grammar.complete(render_value(value, "python"))
-        with pytest.raises(TypeCheckError):
-            check_value(value, spec)
+        assert not accepts(spec, value)
 
 
 def test_pydantic_is_not_imported_before_it_is_needed():
-    code = "import sys, lookup.python.callables; sys.exit('pydantic' in sys.modules)"
+    code = "import sys, lookup; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
