@@ -11,7 +11,7 @@ from typing import Annotated, Any, Dict, List, Literal, Optional, Sequence, Tupl
 
 import pytest
 from pydantic import BaseModel, Field, RootModel
-from seams import accepts
+from seams import accepts, key_text
 
 from lookup import MISSING, DocumentationError, extract
 from lookup.values.grammar import value_grammar
@@ -190,21 +190,16 @@ class Trip(BaseModel):
 def test_a_model_documents_its_fields():
     tool = tool_of(Trip)
     assert (tool.name, tool.description) == ("Trip", "Books a trip.")
-    assert [(p.name, str(p.type), p.raw_type, p.required) for p in tool.parameters] == [
-        ("to", "dict", f"{__name__}.Place", True),
-        ("via", "list[dict]", f"list[{__name__}.Place]", False),
-        ("unit", "str", f"{__name__}.Unit", False),
-        ("mixed", "str | int", "Literal['a', 1]", False),
-        ("corner", "tuple[int]", "tuple[int, int]", False),
-        ("call", "any", "collections.abc.Callable[[], int]", False),
-        ("X-Header", "str", "str", True),
-        ("again", "dict", f"Optional[{__name__}.Trip]", False),
-    ]
-    found = {p.name: p for p in tool.parameters}
-    assert found["to"].description == "Where to." and found["unit"].enum == ("c", "f")
-    assert found["X-Header"].description == "Optional. A header."
-    assert [p.default for p in tool.parameters[2:5]] == ["f", "a", [0, 0]]
-    assert found["again"].type.nullable and "CallableSchema" in " ".join(tool.notes)
+    place = "{city!: str, zone: int? in [1, 2] = null # The zone.}"
+    assert [key_text(p).partition(" # Books a trip.")[0] for p in tool.parameters] == [
+        f"to!: {place} # Where to.", f"via: list[{place}] = []", 'unit: str in ["c", "f"] = "f"',
+        'mixed: str | int in ["a", 1] = "a"', "corner: tuple[int] = [0, 0]", "call: any",
+        "X-Header!: str # Optional. A header.", "again: dict? = null",
+    ]  # fmt: skip
+    assert [p.raw_type for p in tool.parameters[:4]] == [
+        f"{__name__}.Place", f"list[{__name__}.Place]", f"{__name__}.Unit", "Literal['a', 1]",
+    ]  # fmt: skip
+    assert "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
         tool_of(type("Anything", (RootModel[list[int]],), {}))
 
@@ -269,14 +264,10 @@ class Seat(BaseModel):
     code: Code
 
 
+# fmt: off
 def book(
-    n: Annotated[int, Field(ge=1, le=8)],
-    day: date,
-    codes: set[Code],
-    seat: Seat,
-    ratio: float = Field(0.5, gt=0, lt=1),
-    unit: Unit = Unit.C,
-    short: Annotated[str, Field(max_length=2)] = "a",
+    n: Annotated[int, Field(ge=1, le=8)], day: date, codes: set[Code], seat: Seat,
+    ratio: float = Field(0.5, gt=0, lt=1), unit: Unit = Unit.C, short: Annotated[str, Field(max_length=2)] = "a",
 ):
     """Books.
 
@@ -285,6 +276,7 @@ def book(
     """
 
 
+# fmt: on
 @pytest.mark.parametrize(
     ("key", "good", "bad"),
     [
