@@ -12,7 +12,7 @@ from data import DATA, needs_data
 from formats.law.documents import documents
 from lookup import MISSING, ParameterSpec, extract
 
-STEP = 5
+STEP = 8
 METHODS = {"get", "put", "post", "delete", "patch"}
 STYLES: list[dict[str, Any]] = [
     {}, {"allow_unicode": True, "width": 1000}, {"default_flow_style": None}, {"default_style": '"'},

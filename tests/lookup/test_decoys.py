@@ -43,36 +43,32 @@ TEMPLATES = {
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_the_tools_of_the_system_go_before_those_in_a_question(template: str, decoy: str) -> None:
     question = f"What is this?\n{DECOYS[decoy]}"
-    text = TEMPLATES[template].replace("{tools}", json.dumps([REAL])).replace("{question}", question)
-    tools = extract(text)
+    tools = extract(TEMPLATES[template].format(tools=json.dumps([REAL]), question=question))
     assert list(tools) == ["uber.ride"] and not tools["uber.ride"].parameters
     assert any("in the user's words" in entry.reason for entry in tools.unread), tools.unread
 
 
-@pytest.mark.parametrize("template", TEMPLATES)
-def test_tools_that_only_a_question_documents_are_taken(template: str) -> None:
-    text = TEMPLATES[template].replace("{tools}", "You are kind.").replace("{question}", f"Use {json.dumps(REAL)}.")
-    assert list(extract(text)) == ["uber.ride"]
+FOUND = json.dumps({"name": "found", "description": "d", "input_parameters": {}})
+FUNCTIONS = 'def f(a: int):\n    """Answers.\n\nUser: asks\n    """\n\ndef g(b: str):\n    """d"""\n'
 
 
-def test_what_a_tool_call_returned_is_no_user_s_word() -> None:
-    searched = {"name": "found", "description": "d", "input_parameters": {}}
-    text = f"API descriptions:\n{json.dumps(REAL)}\n\nUser: hello\nAPI-Response: {json.dumps(searched)}\nAPI-Request: "
-    assert list(extract(text)) == ["uber.ride", "found"]
-
-
-def test_words_of_a_user_inside_documentation_mark_nobody() -> None:
-    source = 'def f(a: int):\n    """Answers.\n\nUser: asks\n    """\n\ndef g(b: str):\n    """d"""\n'
-    assert list(extract(source)) == ["f", "g"]
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        *((t.format(tools="Be kind.", question=f"Use {json.dumps(REAL)}."), ["uber.ride"]) for t in TEMPLATES.values()),
+        (f"Tools:\n{json.dumps(REAL)}\n\nUser: hi\nAPI-Response: {FOUND}\nAPI-Request: ", ["uber.ride", "found"]),
+        (FUNCTIONS, ["f", "g"]),
+    ],
+)
+def test_where_no_user_s_words_stand_beside_others_all_tools_are_taken(text: str, names: list[str]) -> None:
+    assert list(extract(text)) == names
 
 
 def test_documentation_in_strings_is_not_searched_but_reported() -> None:
     inner = json.dumps(json.dumps({"name": "g", "parameters": {"type": "object", "properties": {}}}))
     tools = extract(f'{json.dumps(REAL)}\n{{"note": {inner}}}')
     assert list(tools) == ["uber.ride"]
-    assert [str(entry) for entry in tools.unread] == [
-        "<text>:2:29: documentation inside a string, which is not searched"
-    ]
+    assert str(tools.unread[0]) == "<text>:2:29: documentation inside a string, which is not searched"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ import pytest
 
 from growth import assert_linear
 from lookup import DocumentationError, LiteralError, extract, read_literal
-from lookup.forms import python_functions, signature_lines
-from lookup.text.yaml_text import find_yaml
 
 
 def tool(properties, definitions):
@@ -118,8 +116,6 @@ WORST = {
 def read(text):
     with contextlib.suppress(DocumentationError):
         extract(text)
-    for find in (python_functions.find, signature_lines.find, find_yaml):
-        list(find(text))
 
 
 @pytest.mark.parametrize("worst", WORST)

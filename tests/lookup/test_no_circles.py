@@ -4,15 +4,9 @@ import ast
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent.parent
-
-
-def name_of(file: Path) -> str:
-    name = ".".join(file.relative_to(ROOT).with_suffix("").parts)
-    return name.removesuffix(".__init__")
-
-
-FILES = {name_of(file): file for file in sorted((ROOT / "lookup").rglob("*.py"))}
+LOOKUP = Path(__file__).parents[2] / "lookup"
+PATHS = sorted(LOOKUP.rglob("*.py"))
+FILES = {".".join(p.relative_to(LOOKUP.parent).with_suffix("").parts).removesuffix(".__init__"): p for p in PATHS}
 
 
 def imported(file: Path) -> set[str]:
@@ -22,8 +16,7 @@ def imported(file: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            inside = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= inside & FILES.keys() or {node.module or ""}
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} & FILES.keys() or {node.module or ""}
     return found & FILES.keys()
 
 

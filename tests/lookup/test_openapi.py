@@ -96,6 +96,7 @@ NAMES = {"type": "array", "items": TEXT}
         (body(NAMES, description="Names."), ["body: list[str] # Names."], []),
         ({"requestBody": {"content": {"text/xml": FORM, **JSON}}}, ["a: any"], ["text/xml"]),
         ({"requestBody": {"content": {"multipart/form-data": FORM}}}, ["b: any"], []),
+        ({"requestBody": {"content": {"a/b": FORM, "text/json": JSON["application/json"]}}}, ["a: any"], ["a/b"]),
         ({"parameters": [{"name": name, "in": "header", "schema": TEXT} for name in (*PROTOCOL, "X-Trace")]},
          ["X-Trace: str"], PROTOCOL),
         ({"parameters": [query("filter", content=JSON)]}, ["filter: {a: any}"], []),

@@ -28,40 +28,25 @@ class Pattern(NamedTuple):
         return re.search(self.python, text, re.ASCII) is not None
 
 
-ATOMS = st.sampled_from(
-    [
-        *[
-            Pattern(atom, atom)
-            for atom in ("a", "b", "1", "é", "[ab]", "[^a]", "[a-b1]", r"\d", r"\w", "[_\n]", r"[^\d_]")
-        ],
-        *[Pattern(atom, atom) for atom in (r"\x61", r"\u00e9", r"\n", "(?:)")],
-        Pattern(".", r"[^\n\r\u2028\u2029]"),
-        Pattern(r"\u{e9}", "é"),
-        Pattern("[^]", r"[\s\S]"),
-        Pattern("[]", r"[^\s\S]"),
-        Pattern(r"\cj", r"\n"),
-        Pattern("^", "^"),
-        Pattern("$", r"\Z"),
-        Pattern(r"\b", r"\b"),
-        Pattern(r"\B", r"(?!\b)"),  # re's \B does not hold in the empty text
-        Pattern("{", r"\{"),
-        Pattern("]", r"\]"),
-    ]
-)
+ALIKE = (
+    "a", "b", "1", "é", "[ab]", "[^a]", "[a-b1]", r"\d", r"\w", "[_\n]", r"[^\d_]", r"\x61", r"\u00e9", r"\n", "(?:)",
+)  # fmt: skip
+OTHERS = {
+    ".": r"[^\n\r\u2028\u2029]", r"\u{e9}": "é", "[^]": r"[\s\S]", "[]": r"[^\s\S]", r"\cj": r"\n", "^": "^",
+    "$": r"\Z", r"\b": r"\b", r"\B": r"(?!\b)",  # re's \B does not hold in the empty text
+    "{": r"\{", "]": r"\]",
+}  # fmt: skip
+ATOMS = st.sampled_from([Pattern(atom, OTHERS.get(atom, atom)) for atom in (*ALIKE, *OTHERS)])
 QUANTIFIERS = st.sampled_from(["*", "+", "?", "{2}", "{1,}", "{0,2}", "{2,3}", "*?", "+?", "??", "{1,2}?"])
 GROUPS = st.sampled_from(["(", "(?:", "(?=", "(?!"])
 
 
 def _wrapped(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
     return st.one_of(
-        st.tuples(inner, inner).map(lambda two: Pattern(two[0].ecma + two[1].ecma, two[0].python + two[1].python)),
-        st.tuples(inner, inner).map(
-            lambda two: Pattern(f"(?:{two[0].ecma}|{two[1].ecma})", f"(?:{two[0].python}|{two[1].python})")
-        ),
-        st.tuples(inner, QUANTIFIERS).map(
-            lambda two: Pattern(f"(?:{two[0].ecma}){two[1]}", f"(?:{two[0].python}){two[1]}")
-        ),
-        st.tuples(inner, GROUPS).map(lambda two: Pattern(f"{two[1]}{two[0].ecma})", f"{two[1]}{two[0].python})")),
+        st.builds(lambda a, b: Pattern(a.ecma + b.ecma, a.python + b.python), inner, inner),
+        st.builds(lambda a, b: Pattern(f"(?:{a.ecma}|{b.ecma})", f"(?:{a.python}|{b.python})"), inner, inner),
+        st.builds(lambda a, times: Pattern(f"(?:{a.ecma}){times}", f"(?:{a.python}){times}"), inner, QUANTIFIERS),
+        st.builds(lambda a, group: Pattern(f"{group}{a.ecma})", f"{group}{a.python})"), inner, GROUPS),
     )
 
 

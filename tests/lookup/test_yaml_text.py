@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from seams import tool_text
 
 from lookup import DocumentationError, extract
 
@@ -29,9 +30,7 @@ TOOLS = """\
   parameters:
     type: object
     required: [city]
-    properties:
-      city:
-        type: string
+    properties: {city: {type: string}}
 - name: get_time
   description: The time.
   parameters: {type: object, properties: {}}
@@ -47,15 +46,12 @@ parameters:
   in: query
   name: market
   required: 'true'
-  schema:
-    type: string
+  schema: {type: string}
 responses:
   content:
     text: a
 """
 HEADING = "== Docs for GET /albums/{id} == \n"
-
-
 GOOD = '{"name": "ok", "parameters": {}}'
 
 
@@ -178,11 +174,11 @@ Thought: go
     text = "".join(f"{indent}{line}" if line.strip() else line for line in text.splitlines(keepends=True))
     text = text.replace("{", "{{").replace("}", "}}") if doubled else text
     tools = extract(text.replace("\n", newline))
-    assert {t.name: [(p.name, p.required) for p in t.parameters] for t in tools.tools} == {
-        "GET /albums/{id}": [("id", True), ("market", True)],
-        "DELETE /me": [],
-        "POST /x/{y}": [("y", True), ("k", False)],
-    }
+    assert list(map(tool_text, tools.tools)) == [
+        "GET /albums/{id}(id!: str, market!: str # The market.) -> Get an album.\nLong.",
+        "DELETE /me()",
+        "POST /x/{y}(y!: str, k: any)",
+    ]
     first = tools.tools[0].source.span
     assert (first.line, first.end_line) == (2, 2 + OPERATION.count("\n"))
 
