@@ -16,18 +16,7 @@ from tooldecoding.request import Request
 
 @dataclass(frozen=True)
 class Draft:
-    """A prompt that waits for its prediction.
-
-    Attributes
-    ----------
-    id : str
-    request : Request or None
-        None if no prompt can be made.
-    error : str
-        Why there is no request.
-    prompt_tokens : int
-        Tokens of the prompt; 0 if there is no request.
-    """
+    """A prompt that waits for its prediction, or why there is no prompt."""
 
     id: str
     request: Request | None
@@ -55,13 +44,7 @@ def _predict(method: Method, requests: Sequence[Request]) -> list[Prediction]:
 
 @dataclass(frozen=True)
 class MethodTask:
-    """Decodes samples with the method that the settings name.
-
-    Parameters
-    ----------
-    call_format : str
-        The benchmark's, in which predictions are scored.
-    """
+    """Decodes samples with the method that the settings name; predictions are scored in the benchmark's call format."""
 
     settings: EvalOptions
     call_format: str

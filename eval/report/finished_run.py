@@ -37,13 +37,11 @@ class Manifest(BaseModel, frozen=True):
     drawn_from: int
 
 
-class _Failed(BaseModel, frozen=True):
-    id: Text
-
-
-class Cost(_Failed, frozen=True):
+class Cost(BaseModel, frozen=True):
     """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
+    id: Text
+    error: str | None = None
     seconds: Number
     counters: dict[str, Number | None]
     prompt_tokens: Number | None = None
@@ -106,10 +104,7 @@ def read_run(folder: str | Path) -> Run:
     if not path.exists():
         raise EvalError(f"{folder}: expected the folder of a run, found no {MANIFEST} in it; {again}")
     about = validated(Manifest, read_manifest(path, EvalError, again), str(path), "was it written by this program?")
-    predictions = [
-        validated(_Failed if row.get("error") else Cost, row, place, again)
-        for place, row in read_rows(folder / PREDICTIONS, again)
-    ]
+    predictions = [validated(Cost, row, place, again) for place, row in read_rows(folder / PREDICTIONS, again)]
     scores = [validated(Score, row, place, again) for place, row in read_rows(folder / SCORES, again)]
     ids = sorted(row.id for row in predictions)
     if ids != sorted(row.id for row in scores) or not about.samples == len(ids) == len(set(ids)):
@@ -121,7 +116,7 @@ def read_run(folder: str | Path) -> Run:
         raise EvalError(f"{folder / SCORES}: {min(unknown)!r} is no category of {MANIFEST}; is it another run's file?")
     rows = read_rows(folder / VALUES, again) if (folder / VALUES).exists() else ()
     values = [validated(ValueSlot, row, place, again) for place, row in rows]
-    return Run(folder, about, about.label, scores, [row for row in predictions if isinstance(row, Cost)], values)
+    return Run(folder, about, about.label, scores, [row for row in predictions if not row.error], values)
 
 
 def _alike(about: Manifest, other: Manifest) -> bool:

@@ -11,7 +11,7 @@ from api_bank_folder import write_folder
 
 from command_line import Ran, assert_bad
 from eval.benchmarks.api_bank.data import LEVEL_1
-from eval.experiment import read_experiment
+from eval.commands.experiment import read_experiment
 from test_layers import ROOT
 
 Cli = Callable[..., Ran]

@@ -53,7 +53,7 @@ def test_wrong_folders(tmp_path: Path) -> None:
         SGD.load(str(tmp_path), SGD.categories)
     write_sgd(tmp_path)
     (tmp_path / "dev.jsonl.gz").write_bytes(b"no gzip")
-    with pytest.raises(EvalError, match="cannot be unpacked"):
+    with pytest.raises(EvalError, match="cannot be read: Not a gzipped file"):
         SGD.load(str(tmp_path), SGD.categories)
 
 
