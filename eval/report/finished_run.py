@@ -51,17 +51,8 @@ class Cost(BaseModel, frozen=True):
 class Run:
     """A finished run.
 
-    Attributes
-    ----------
-    folder : Path
-    about : Manifest
-    name : str
-        The label, what its prompts leave out or add, and if other runs share the label the settings that differ.
-    scores : sequence of Score
-    costs : sequence of Cost
-        Of the samples that were decoded.
-    values : sequence of ValueSlot
-        Which of its values are right; empty for methods without candidates.
+    ``name`` is the label, what its prompts leave out or add, and if other runs share it the settings that differ.
+    ``costs`` are those of the samples that were decoded; ``values`` are empty for methods without candidates.
     """
 
     folder: Path

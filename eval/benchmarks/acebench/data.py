@@ -72,16 +72,9 @@ def _demand_parts(place: str, truth: Any) -> None:
 
 @dataclass(frozen=True)
 class AceAnswer:
-    """An entry for the checker.
+    """An entry for the checker: its tools as documented, and the alternatives of right calls.
 
-    Attributes
-    ----------
-    functions : sequence of mapping
-        Its tools as documented.
-    truths : sequence of mapping
-        Alternatives of right calls; empty in special categories.
-    parts : object
-        What a sentence must hold, in special categories; see ``check_sentence``.
+    Special categories have none of these, but ``parts``: what a sentence must hold; see ``check_sentence``.
     """
 
     functions: Functions
