@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data import DATA, needs_data
-from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.errors import EvalError
 from tooldecoding.chat.messages import Message
 
@@ -101,15 +100,3 @@ def test_the_installed_package(tmp_path, monkeypatch):
     assert len(BFCL_LIVE.load("bfcl-eval", ["live_simple"])) == 2
     with pytest.raises(EvalError, match=r"unknown category 'live_easy'; known: live_simple"):
         BFCL_LIVE.load("bfcl-eval", ["live_easy"])
-
-
-@needs_data
-def test_every_entry_loads():
-    for benchmark in (BFCL_LIVE, BFCL_V1):
-        for category in benchmark.categories:
-            samples = benchmark.load(str(DATA / "bfcl"), [category])
-            lines = (DATA / "bfcl" / f"BFCL_v4_{category}.json").read_text(encoding="utf-8").splitlines()
-            assert [s.id for s in samples] == [json.loads(line)["id"] for line in lines]
-            for sample in samples:
-                assert len(sample.documentation.lookup) == len(sample.answer.functions)
-                assert {c.name for c in sample.calls} <= set(sample.documentation.lookup)

@@ -31,23 +31,22 @@ QUESTIONS = [
     {"query": "Which boat has three seats?", "solution": ["GET /find/boat ", "GET /boat/{id}"]},
     {"query": "Show boat b7.", "solution": ["GET /boat/{id}"]},
 ]
-SERVICES = [
-    {
-        "tool_name": "Boats & more",
-        "api_name": "Find a boat!",
-        "api_description": "Finds boats.",
-        "required_parameters": [{"name": "from", "type": "STRING", "description": "", "default": ""}],
-        "optional_parameters": [{"name": "min-seats", "type": "NUMBER", "description": "", "default": ""}],
+
+
+def service(name: str, description: str | None, required: list[str], optional: list[str]) -> dict[str, Any]:
+    lists = [
+        [{"name": k, "type": "STRING", "description": "", "default": ""} for k in keys] for keys in (required, optional)
+    ]
+    about = {"tool_name": "Boats & more", "api_name": name, "api_description": description}
+    return {
+        **about,
+        "required_parameters": lists[0],
+        "optional_parameters": lists[1],
         "template_response": {"name": "str"},
-    },
-    {
-        "tool_name": "Boats & more",
-        "api_name": "3 harbours",
-        "api_description": None,
-        "required_parameters": [],
-        "optional_parameters": [],
-    },
-]
+    }
+
+
+SERVICES = [service("Find a boat!", "Finds boats.", ["from"], ["min-seats"]), service("3 harbours", None, [], [])]
 QUERY = {
     "query": "I want a boat.",
     "query_id": 7,
@@ -130,7 +129,7 @@ def test_stabletoolbench(tmp_path: Path) -> None:
     assert (sample.id, sample.category) == ("G1_instruction_7", "G1_instruction")
     assert list(sample.documentation.lookup) == ["find_a_boat", "get_3_harbours"]
     assert "template_response" not in sample.documentation.as_bfcl()
-    judgement = STABLE.judge(sample, "[find_a_boat(is_from='Kiel', min_seats=3)]")
+    judgement = STABLE.judge(sample, "[find_a_boat(is_from='Kiel', min_seats='3')]")
     assert judgement.correct and judgement.figures["relevant tool"] == (1.0, 1.0)
     other = STABLE.judge(sample, "[get_3_harbours()]")
     assert other.correct and other.figures["relevant tool"] == (0.0, 1.0)

@@ -224,8 +224,6 @@ def test_fields_of_other_types(run: Path, name: str, change: dict[str, Any], sai
     rows = [json.loads(line) | change for line in (run / name).read_text().splitlines()]
     (run / name).write_text(lines(rows))
     refused(run, said)
-    (run / "run.json").write_text("[" * 1_000_000)
-    refused(run, "run.json")
     (run / "run.json").unlink()
     refused(run, "no run.json")
 

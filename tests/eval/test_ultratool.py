@@ -80,7 +80,6 @@ def test_the_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -
     ("stage", "prediction", "got", "most"),
     [
         ("tool_usage_awareness", "", 1, 3),
-        ("tool_usage_awareness", "[use_tool(step_number='1.1')]", 0, 3),
         ("tool_usage_awareness", "[use_tool(step_number=1.2)]", 2, 3),
         ("tool_creation_awareness", "[create_tool(step_number='1.2')]", 0, 2),
         ("tool_selection", "[find_boat(step_number='1.2'), find_boat(step_number='1.3')]", 1, 2),
@@ -88,7 +87,6 @@ def test_the_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -
         ("tool_selection", "[find_boat()]", 0, 2),
         ("tool_usage", "[find_boat(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),
         ("tool_usage", "[hire(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),  # official: values alone
-        ("tool_usage", "[find_boat(step_number='1.2', harbour='Kiel')]", 0.5, 2),
         ("tool_usage", "[find_boat(step_number='1.2', harbour='Keel', is_class='A', wind=3)]", 0.875, 2),
         ("tool_usage", "[find_boat(step_number='1.2'", 0, 2),
     ],
