@@ -119,7 +119,7 @@ def _told_apart(run: Run, others: Sequence[Run]) -> Run:
     settings = run.about.settings
     rest = [other.about.settings for other in others]
     unusual = [name for name, usual in _USUAL.items() if settings.get(name, usual) != usual]
-    names = sorted({name for found in (settings, *rest) for name in found})
+    names = sorted({name for found in (settings, *rest) for name in found} - {"chat"})  # an option that is gone
     differing = [name for name in names if any(found.get(name) != settings.get(name) for found in rest)]
     parts = [run.about.label, *(f"{name} {settings.get(name)}" for name in dict.fromkeys([*unusual, *differing]))]
     if settings in rest:
