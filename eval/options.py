@@ -47,7 +47,6 @@ class EvalOptions(RayOptions):
         "How the prompt prints documentation and dialogue; chat gives both to the model's chat template.",
         default_text="the benchmark's",
     )
-    chat: bool = option(False, "Send the prompt as a user's message through the model's chat template.")
     beams: Annotated[int, Bounds(ge=2)] = option(6, "Beams of the method beam.")
     samples: Count = option(12, "Samples of the method self-consistency.")
     sample_temperature: NotNegative = option(0.7, "Its temperature.")
@@ -75,12 +74,7 @@ class EvalOptions(RayOptions):
 
     def _demand_chat_only(self) -> None:
         react = self.method == "tooldec" and self.tooldec_form == "react"
-        useless = {
-            "--chat": self.chat,
-            "--shots": self.shots,
-            "--tooldec-form react": react,
-        }
-        for flag, given in useless.items():
+        for flag, given in {"--shots": self.shots, "--tooldec-form react": react}.items():
             if given:
                 raise EvalError(f"{flag} has no place in --template chat; leave it out")
 
@@ -96,7 +90,13 @@ class EvalOptions(RayOptions):
                 plural = "s" if self.samples > 1 else ""
                 return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"
             case "tool-decoding":
-                return ", ".join(["tool-decoding", self._orders, *self._voting])
+                share = f"optional share {self.optional_share:g}"
+                unusual = {
+                    f"{self.stopping} stopping": "none stopping",
+                    share: f"optional share {DEFAULT_OPTIONAL_SHARE:g}",
+                }
+                voting = [text for text, usual in unusual.items() if text != usual]
+                return ", ".join(["tool-decoding", self._orders, *voting])
             case _:
                 return self.method
 
@@ -107,13 +107,6 @@ class EvalOptions(RayOptions):
         if self.orders == "aggregated":
             return "three orders aggregated"
         return f"{self.order_limit} orders" if self.order_limit > 1 else "1 order"
-
-    @property
-    def _voting(self) -> list[str]:
-        """What differs from the default in the vote."""
-        stopping = "" if self.stopping == "none" else f"{self.stopping} stopping"
-        share = "" if self.optional_share == DEFAULT_OPTIONAL_SHARE else f"optional share {self.optional_share:g}"
-        return [text for text in (stopping, share) if text]
 
 
 def benchmark_defaults(benchmark: Benchmark) -> dict[str, Any]:

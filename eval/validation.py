@@ -1,5 +1,7 @@
 """Checks JSON rows against pydantic models. Messages name place, field, what was expected and what was found."""
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -56,6 +58,8 @@ def validated(model: type[Model], row: object, place: str, hint: str = "") -> Mo
 def read_rows(path: Path, hint: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield ``file:line`` and the object of each line of a JSON-lines file, line by line: candidates make files large.
 
+    A file ``.gz`` is unpacked.
+
     Raises
     ------
     EvalError
@@ -63,19 +67,20 @@ def read_rows(path: Path, hint: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     demand_file(path, EvalError)
     try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        unpack = gzip.open if path.suffix == ".gz" else open
+        with unpack(path, "rt", encoding="utf-8-sig", newline="\n") as file:
             for number, line in enumerate(iter(partial(file.readline, _LONGEST), ""), start=1):
                 if line.strip():
                     yield f"{path}:{number}", _read(line, number, path, hint)
-    except OSError as error:
-        raise EvalError(f"{path}: cannot be read: {error.strerror}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise EvalError(f"{path}: cannot be read: {error}") from None
     except UnicodeDecodeError as error:
         raise EvalError(f"{path}: expected UTF-8: {error.reason}") from None
 
 
 def _read(line: str, number: int, path: Path, hint: str) -> dict[str, Any]:
     try:
-        return read_row(line, number, str(path), EvalError)
+        return read_row(line.rstrip("\n"), number, str(path), EvalError)
     except EvalError as error:
         if line.endswith("\n"):
             raise

@@ -32,26 +32,12 @@ from tooldecoding.result import DecodeResult
 
 @dataclass(frozen=True)
 class Run:
-    """The cost of one run.
+    """The cost of one run, in seconds: after the prompt's forward pass and in all, both without the teacher's time.
 
-    Attributes
-    ----------
-    decode, total : float
-        Seconds after the prompt's forward pass, and of the whole run; both without the teacher's time.
-    outside : float
-        Seconds of ``decode`` outside of forward passes and output layer.
-    constraint : float
-        Seconds of the constraint: all of ``outside``, or 0 for a method without one.
-    teacher : float
-        Seconds of the teacher.
-    passes : int
-        Forward passes of the prompt that takes part in the most.
-    positions : int
-        Token positions computed for prompts and calls, without padding.
-    written : int
-        Tokens of the calls. Tool Decoding counts those of all orders, shared ones once.
-    cache_bytes : int
-        KV cache of all prompts.
+    ``outside`` is the part of ``decode`` outside of forward passes and output layer, and ``constraint`` the same for
+    methods with a constraint. ``passes`` are those of the prompt that takes part in the most, ``positions`` all that
+    were computed for prompts and calls, without padding. ``written`` are tokens of the calls; those that several orders
+    share count once. ``cache_bytes`` is the KV cache of all prompts.
     """
 
     decode: float

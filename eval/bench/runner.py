@@ -31,18 +31,10 @@ ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]
 
 @dataclass
 class Cell:
-    """One model and one batch.
+    """One model and one batch: what is known of both, and of each method before it runs.
 
-    Attributes
-    ----------
-    about : mapping
-        Model, prompts, call and settings in numbers.
-    methods : dict
-        Name -> what is known of the method before it runs; its model must not stay in memory.
-    missing : dict
-        Requested method that was not measured -> why.
-    rounds : list of dict
-        For each finished round, method -> its run.
+    A method's model must not stay in memory. ``missing`` says why a requested method was not measured; ``rounds`` has,
+    for each finished round, method -> its run.
     """
 
     about: Mapping[str, Any]

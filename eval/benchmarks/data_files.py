@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from eval.errors import EvalError
+from eval.validation import read_rows
 from lookup.dictionary import LookupDictionary
 from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
 from lookup.text.text_file import read_text
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.files.json_lines import numbered_lines, read_json, read_row, short_repr
+from tooldecoding.files.json_lines import read_json, short_repr
 
 Entry = tuple[str, dict[str, Any]]
 """Place of a row, for messages, and the row."""
@@ -33,10 +34,9 @@ def read_json_rows(path: Path) -> list[tuple[str, Any]]:
     return [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]
 
 
-def read_lines(path: Path, text: str | None = None) -> list[Entry]:
-    """Return the JSON objects of a file that has one a line; ``text`` is what it holds if it is packed."""
-    lines = numbered_lines(read_text(path, EvalError) if text is None else text)
-    return [(f"{path}:{number}", read_row(line, number, str(path), EvalError)) for number, line in lines]
+def read_lines(path: Path) -> list[Entry]:
+    """Return the JSON objects of a file that has one a line."""
+    return list(read_rows(path, "get the data again"))
 
 
 def read_entries(path: Path) -> dict[str, Entry]:

@@ -88,16 +88,9 @@ class _Plan(BaseModel):
 
 @dataclass(frozen=True)
 class StepAnswer:
-    """What is right for one step.
+    """What is right for one step, by what it begins with, such as ``1.2``.
 
-    Attributes
-    ----------
-    number : str
-        What the step begins with, such as ``1.2``.
-    tool : str
-        ``0`` or ``1`` in the stages of awareness, otherwise a name.
-    values : mapping
-        Key -> value, in the stage of usage.
+    ``tool`` is ``0`` or ``1`` in the stages of awareness, otherwise a name; ``values`` belong to the stage of usage.
     """
 
     number: str

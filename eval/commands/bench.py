@@ -19,7 +19,7 @@ def bench(given: Given) -> None:
     demand_extra("eval", "scipy", "pandas")
     from eval.bench.runner import BenchRunner
     from eval.bench.tables import tables
-    from eval.report.terminal import show
+    from eval.report.table import show
 
     options = given.read(BenchOptions)
     runner = BenchRunner(options, progress_bar)

@@ -34,7 +34,7 @@ def bench_schemas(given: Given) -> None:
     import torch
 
     from eval.bench.machine import describe_machine, machine_line
-    from eval.report.terminal import show
+    from eval.report.table import show
     from eval.runs.run import draw
     from eval.schemas.engines import installed
     from eval.schemas.run import find_files, run

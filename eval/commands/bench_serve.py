@@ -91,8 +91,7 @@ def bench_serve(given: Given) -> None:
     import torch
 
     from eval.bench.machine import describe_machine, machine_line
-    from eval.report.table import Table, times
-    from eval.report.terminal import show
+    from eval.report.table import Table, show, times
 
     rng = Random(command.seed)
     requests = [draw_request(command.model, rng) for _ in range(command.requests)]

@@ -56,7 +56,7 @@ def show_scores(benchmark: Benchmark, scored: Mapping[str, Sequence[Mapping[str,
 
     from eval.metrics.score_row import Score
     from eval.report.score_tables import score_tables
-    from eval.report.terminal import show
+    from eval.report.table import show
 
     heads = ("predictions",)
     scores = DataFrame(

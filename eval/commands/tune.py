@@ -22,7 +22,7 @@ _NOT_HERE: Final = {
 def tune(given: Given) -> None:
     """Choose order limit, optional keys and stopping for a deployment, on a benchmark."""
     demand_extra("eval", "scipy", "matplotlib", "pandas")
-    from eval.report.terminal import show
+    from eval.report.table import show
     from eval.tuning.output import tables
     from eval.tuning.tune import DEPLOYMENT, tune_benchmark
 

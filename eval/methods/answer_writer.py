@@ -15,17 +15,7 @@ from tooldecoding.tokens.branch import Branch, Tally
 
 
 class Start(NamedTuple):
-    """Where an answer begins.
-
-    Attributes
-    ----------
-    decoder : ToolDecoder
-        Gives the model, its tokenizer and the strategy; its options are not used.
-    prompt : list of int
-        The prompt's tokens.
-    root : int
-        The engine's branch of the prompt.
-    """
+    """Where an answer begins: the decoder, whose options are not used, the prompt's tokens, and the engine's branch."""
 
     decoder: ToolDecoder
     request: Request

@@ -15,18 +15,7 @@ from tooldecoding.request import Request
 
 @dataclass(frozen=True)
 class Draft:
-    """A prompt that waits for its prediction.
-
-    Attributes
-    ----------
-    id : str
-    request : Request or None
-        None if no prompt can be made.
-    error : str
-        Why there is no request.
-    prompt_tokens : int
-        Tokens of the prompt; 0 if there is no request.
-    """
+    """A prompt that waits for its prediction, or why there is no prompt."""
 
     id: str
     request: Request | None

@@ -11,20 +11,10 @@ from voting import CandidateCall
 class Prediction:
     """One prediction, as a row of ``predictions.jsonl`` without the columns that name the sample.
 
-    Attributes
-    ----------
-    text : str
-        Empty if decoding failed.
-    candidates : sequence of dict
-        A row of ``candidate_rows`` for each order, where there are orders.
-    counters : mapping
-        ``forward_passes``, ``positions`` and what else the method counts.
-    seconds : float
-        Wall-clock time, shared evenly by the prompts that were decoded together.
-    error : str, optional
-        Why it could not be decoded.
-    written : str, optional
-        The method's own text, where it differs from what is scored.
+    ``text`` is empty if decoding failed; then ``error`` says why. ``candidates`` has a row of ``candidate_rows`` for
+    each order, where there are orders; ``counters`` has ``forward_passes``, ``positions`` and what else the method
+    counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
+    text, where it differs from what is scored.
     """
 
     text: str

@@ -16,7 +16,6 @@ from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
 from tooldecoding.chat.messages import Message
-from tooldecoding.chat.probe import chat_prompt
 from tooldecoding.chat.prompts import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
@@ -62,14 +61,7 @@ class Prompter:
         """What a method shall decode for a sample."""
         if self.settings.template == "chat":
             return dialogue_request(sample.turns, sample.documentation, self.settings, self.tokenizer)
-        text = self.text(sample)
-        tools = sample.documentation.lookup
-        if not self.settings.chat:
-            return Request(text, tools, self.settings, stop="\n")
-        if not self.tokenizer.chat_template:
-            raise EvalError(f"the tokenizer of {self.settings.model!r} has no chat template; leave out --chat")
-        text = chat_prompt(self.tokenizer, [{"role": "user", "content": text}], [])
-        return Request(text, tools, self.settings, special_tokens=False)
+        return Request(self.text(sample), sample.documentation.lookup, self.settings, stop="\n")
 
     def tokens(self, request: Request) -> int:
         """Return how many tokens the prompt of a request has."""
@@ -127,8 +119,8 @@ class Prompter:
 
     @property
     def _ending(self) -> str:
-        """How the line begins that the model completes; a chat model begins its own turn."""
-        if self._react or self.settings.chat:
+        """How the line begins that the model completes."""
+        if self._react:
             return ""
         return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
 

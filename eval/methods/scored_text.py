@@ -18,17 +18,10 @@ _MOST_STARTS: Final = 256
 
 @dataclass(frozen=True)
 class ScoredText:
-    """Turns what a method wrote into what is scored.
+    """Turns what a method wrote in one format into what is scored, in the benchmark's.
 
-    Parameters
-    ----------
-    written : CallFormat
-        The format in which calls are decoded.
-    scored : CallFormat
-        The benchmark's.
-    as_it_stands : bool
-        Whether the text itself is scored, with what stands around its calls: where the prompt asks for the benchmark's
-        format and nothing else. A chat model may also write text before its calls.
+    ``as_it_stands`` says that the text itself is scored, with what stands around its calls: where the prompt asks for
+    the benchmark's format and nothing else. A chat model may also write text before its calls.
     """
 
     written: CallFormat

@@ -14,20 +14,9 @@ Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_leng
 class Score(BaseModel, frozen=True):
     """The verdict on one sample. A row may have other columns.
 
-    Attributes
-    ----------
-    id, category : str
-    correct : bool
-    error_class : str or None
-        One of ``ERROR_CLASSES``; None if the prediction is correct.
-    structural : bool
-        The call is wrong by its structure: it names a tool that was not given, is malformed or has a key error.
-    missing : bool
-        There was no prediction. Counts as wrong.
-    sample_id : int or None
-        The number that API-Bank's evaluator gives the sample; odd for a call right after another one.
-    figures : dict
-        Further figures of the benchmark; see ``Judgement``.
+    ``structural`` says that the call is wrong by its structure: it names a tool that was not given, is malformed or has
+    a key error. ``missing`` samples have no prediction, and count as wrong. ``sample_id`` is the number that API-Bank's
+    evaluator gives the sample, odd for a call right after another one. ``figures`` are those of ``Judgement``.
     """
 
     id: Text

@@ -37,13 +37,11 @@ class Manifest(BaseModel, frozen=True):
     drawn_from: int
 
 
-class _Failed(BaseModel, frozen=True):
-    id: Text
-
-
-class Cost(_Failed, frozen=True):
+class Cost(BaseModel, frozen=True):
     """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
+    id: Text
+    error: str | None = None
     seconds: Number
     counters: dict[str, Number | None]
     prompt_tokens: Number | None = None
@@ -53,17 +51,8 @@ class Cost(_Failed, frozen=True):
 class Run:
     """A finished run.
 
-    Attributes
-    ----------
-    folder : Path
-    about : Manifest
-    name : str
-        The label, what its prompts leave out or add, and if other runs share the label the settings that differ.
-    scores : sequence of Score
-    costs : sequence of Cost
-        Of the samples that were decoded.
-    values : sequence of ValueSlot
-        Which of its values are right; empty for methods without candidates.
+    ``name`` is the label, what its prompts leave out or add, and if other runs share it the settings that differ.
+    ``costs`` are those of the samples that were decoded; ``values`` are empty for methods without candidates.
     """
 
     folder: Path
@@ -106,10 +95,7 @@ def read_run(folder: str | Path) -> Run:
     if not path.exists():
         raise EvalError(f"{folder}: expected the folder of a run, found no {MANIFEST} in it; {again}")
     about = validated(Manifest, read_manifest(path, EvalError, again), str(path), "was it written by this program?")
-    predictions = [
-        validated(_Failed if row.get("error") else Cost, row, place, again)
-        for place, row in read_rows(folder / PREDICTIONS, again)
-    ]
+    predictions = [validated(Cost, row, place, again) for place, row in read_rows(folder / PREDICTIONS, again)]
     scores = [validated(Score, row, place, again) for place, row in read_rows(folder / SCORES, again)]
     ids = sorted(row.id for row in predictions)
     if ids != sorted(row.id for row in scores) or not about.samples == len(ids) == len(set(ids)):
@@ -121,7 +107,7 @@ def read_run(folder: str | Path) -> Run:
         raise EvalError(f"{folder / SCORES}: {min(unknown)!r} is no category of {MANIFEST}; is it another run's file?")
     rows = read_rows(folder / VALUES, again) if (folder / VALUES).exists() else ()
     values = [validated(ValueSlot, row, place, again) for place, row in rows]
-    return Run(folder, about, about.label, scores, [row for row in predictions if isinstance(row, Cost)], values)
+    return Run(folder, about, about.label, scores, [row for row in predictions if not row.error], values)
 
 
 def _alike(about: Manifest, other: Manifest) -> bool:
@@ -133,7 +119,7 @@ def _told_apart(run: Run, others: Sequence[Run]) -> Run:
     settings = run.about.settings
     rest = [other.about.settings for other in others]
     unusual = [name for name, usual in _USUAL.items() if settings.get(name, usual) != usual]
-    names = sorted({name for found in (settings, *rest) for name in found})
+    names = sorted({name for found in (settings, *rest) for name in found} - {"chat"})  # an option that is gone
     differing = [name for name in names if any(found.get(name) != settings.get(name) for found in rest)]
     parts = [run.about.label, *(f"{name} {settings.get(name)}" for name in dict.fromkeys([*unusual, *differing]))]
     if settings in rest:

@@ -75,8 +75,6 @@ def make_run(
         print(f"warning: {warning}", file=sys.stderr)
     options = settled(options, benchmark, place.tokenizer)
     prompter = Prompter(options, every, place.tokenizer)
-    if options.chat:
-        prompter.request(samples[0])  # a missing chat template shows before anything is written
     prompts = [prompter.text(sample) for sample in samples]
     _say_fewer_examples(prompter, samples, options.shots)
     spread = place.start(partial(predicting, options, benchmark.call_format))

@@ -24,19 +24,10 @@ Right = Mapping[str, bool]
 
 @dataclass(frozen=True)
 class Choice:
-    """The limit to deploy.
+    """The limit to deploy, None if no limit fits the budget, and why, as sentences.
 
-    Attributes
-    ----------
-    limit : int or None
-        None if no limit fits the budget.
-    best : int
-        The limit of the highest accuracy within the budget, the smallest of equal ones. If no limit fits
-        the budget, the cheapest one.
-    p : dict
-        Limit -> one-sided p-value of its loss against ``best``, for the limits within the budget.
-    reasons : list of str
-        As sentences.
+    ``best`` is the limit of the highest accuracy within the budget, the smallest of equal ones; if no limit fits the
+    budget, the cheapest one. ``p`` has the one-sided p-value of each limit's loss against it, within the budget.
     """
 
     limit: int | None

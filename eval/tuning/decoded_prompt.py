@@ -46,21 +46,8 @@ class DecodedCall:
 class DecodedPrompt:
     """What one decode of a prompt wrote.
 
-    Attributes
-    ----------
-    request : Request or None
-        None if it could not be decoded.
-    options : VoteOptions
-        How it was decoded.
-    text : str
-        The prediction.
-    before : str
-        Its free text before the calls.
-    calls : tuple of DecodedCall
-    error : str
-        Why it could not be decoded; empty if it was.
-    closed : bool
-        Whether the closer of the calls stands in the text.
+    ``request`` is None if it could not be decoded, for which ``error`` has the reason. ``text`` is the prediction,
+    ``before`` its free text before the calls; ``closed`` says whether the closer of the calls stands in it.
     """
 
     request: Request | None

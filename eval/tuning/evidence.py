@@ -34,18 +34,7 @@ class Outcome:
 class Evidence:
     """Outcomes and verdicts of any vote options; decodes again what cannot be derived.
 
-    Attributes
-    ----------
-    samples : mapping
-        Id -> sample.
-    decoded : mapping
-        Id -> its decodes so far.
-    decode_again : callable
-    benchmark : Benchmark
-    scored : ScoredText
-        What is scored of a prediction.
-    again : dict
-        Vote options -> number of prompts that had to be decoded again.
+    ``samples`` and ``decoded``, the decodes so far, are by id; ``again`` counts prompts that had to be decoded again.
     """
 
     samples: Mapping[str, Sample]

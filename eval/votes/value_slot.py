@@ -20,22 +20,11 @@ LIKELIEST: Final = {count: f"likeliest of {count}" for count in (2, 4, 12)}
 class ValueSlot(BaseModel, frozen=True):
     """One question with a right answer: the value of a key, or whether an optional key is there.
 
-    Attributes
-    ----------
-    id, dialogue, tool, key : str
-    kind : {"required", "optional", "presence"}
-        A required value; the value of an optional key that the reference has; whether an optional key is there, which
-        it may be as in the reference with any value. Optional keys that the benchmark leaves open do not count.
-    keys : int
-        Required keys of the tool.
-    type : str
-        The documented type, or ``enum``.
-    places : sequence of int
-        The place of the key in each order, from 0; empty for optional keys.
-    orders : sequence of bool
-        Whether each order alone is right.
-    votes : mapping
-        Name of a vote -> whether it is right.
+    Its ``kind`` is a required value; the value of an optional key that the reference has; or whether an optional key is
+    there, which it may be as in the reference with any value. Optional keys that the benchmark leaves open count
+    not. ``keys`` counts the tool's required keys, ``type`` is the documented type or ``enum``, ``places`` has the place
+    of the key in each order, from 0 (empty for optional keys). ``orders`` says whether each order alone is right,
+    ``votes`` the same of each vote by its name.
     """
 
     id: Text

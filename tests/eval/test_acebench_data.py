@@ -43,8 +43,6 @@ def test_an_entry(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("question", "answer", "message"),
     [
-        (QUESTION | {"question": 1}, TRUTH, "'question' to be a valid string"),
-        (QUESTION | {"function": []}, TRUTH, "'function'"),
         (QUESTION, {"id": "q", "ground_truth": {}}, "an object {tool"),
         (QUESTION, {"id": "p", "ground_truth": {"f": {}}}, "do not belong together: p, q in one alone"),
     ],

@@ -46,6 +46,9 @@ def test_another_users_valid_token_adds_an_agenda_but_finds_no_row(tmp_path: Pat
 
 
 WHO = {"patient_name": "Ann", "date": "2023-05-01"}
+LETTER = {"receiver": "a.b@c.de", "subject": "s", "content": "c"}
+STAY = {"hotel_name": "h", "check_in_time": "2023-01-01", "check_out_time": "2023-01-02"}
+STAY |= {"room_count": 1, "adult_count": 2, "child_count": 0}
 SWITCH = {"name": "Lamp", "time": "2023-01-02 10:00:00"}
 OLD, NEW = {"time": "2023-03-01 08:00:00", "pulse": 80}, {"time": "2023-03-02 08:00:00", "pulse": 90}
 SPAN = {"user_id": "u", "start_time": "2023-03-01 00:00:00", "end_time": "2023-03-03 00:00:00"}
@@ -161,13 +164,10 @@ def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) ->
         ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='English', tgt_lang='in French'", None),
         ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='zz', tgt_lang='fr'", "HAS_EXCEPTION"),
         ("Translate", {"src": "hi", "tgt_lang": "en"}, "x", "src='hi'", None),
-        ("SendEmail", {"receiver": "a.b@c.de", "subject": "s", "content": "c"}, "success",
-         "receiver=' a.b@c.de', subject='s ', content='c'", None),
-        ("SendEmail", {"receiver": "a.b@c.de", "subject": "s", "content": "c"}, "success",
-         "receiver='A.b@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
-        ("SendEmail", {"receiver": "a.b@c.de", "subject": "s", "content": "c"}, "success",
-         "receiver='a.b@c.de', subject='s', content='C'", "INPUT_MISMATCH"),
-        ("SendEmail", {"receiver": "a@c.de", "subject": "s", "content": "c"}, "success",
+        ("SendEmail", LETTER, "success", "receiver=' a.b@c.de', subject='s ', content='c'", None),
+        ("SendEmail", LETTER, "success", "receiver='A.b@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
+        ("SendEmail", LETTER, "success", "receiver='a.b@c.de', subject='s', content='C'", "INPUT_MISMATCH"),
+        ("SendEmail", LETTER | {"receiver": "a@c.de"}, "success",
          "receiver='a@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
         ("QueryStock", {"stock_code": "X", "date": "0022-03-01"}, 1.5, "stock_code=' x', date='22-3-1 '", None),
         ("SymptomSearch", {"symptom": "rash"}, ["x"], "symptom=' RASH'", None),
@@ -175,16 +175,14 @@ def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) ->
         ("QueryScene", {"name": "Dusk"}, [{"name": "lamp"}], "name='DUSK '", None),
         ("QueryScene", {"name": "Dusk"}, [{"name": "Lamp"}], "name='Dusk'", "OUTPUT_MISMATCH"),
         ("AddScene", {"name": "Dusk", "devices": []}, "success", "name='Dusk', devices=[]", "CRASH:TypeError"),
-        ("TimedSwitch", {"name": "Lamp", "time": "2023-01-02 10:00:00", "on": True}, "success",
-         "name='lamp', time='2023-1-2 10:00:00', on='True'", None),
-        ("TimedSwitch", {"name": "Lamp", "time": "2023-01-02 10:00:00", "on": True}, "success",
+        ("TimedSwitch", SWITCH | {"on": True}, "success", "name='lamp', time='2023-1-2 10:00:00', on='True'", None),
+        ("TimedSwitch", SWITCH | {"on": True}, "success",
          "name='lamp', time='2023-1-2 10:00:00', on='true'", "INPUT_MISMATCH"),
         ("TimedSwitch", {"device_id": "1", "time": "2023-01-02 10:00:00", "on": True}, "success",
          "name='1', time='2023-01-02 10:00:00', on='True'", "KEY_ERROR"),
         ("OpenBankAccount", {"account": "x", "password": "p", "name": "n"}, "success",
          "account='test', password='p', name='n'", "OUTPUT_MISMATCH"),
-        ("BookHotel", {"hotel_name": "h", "check_in_time": "2023-01-01", "check_out_time": "2023-01-02",
-                       "room_count": 1, "adult_count": 2, "child_count": 0}, "11",
+        ("BookHotel", STAY, "11",
          "hotel_name='h', check_in_time='2023-01-01', check_out_time='2023-01-02', "
          "room_count='1', adult_count='3', child_count='0'", "HAS_EXCEPTION"),
         ("DeleteMeeting", {"token": "t", "meeting_topic": "m", "start_time": "2023-01-01 10:00:00",

@@ -42,11 +42,8 @@ class Stub(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _choice(self) -> dict[str, Any]:
-        message = {
-            "role": "assistant",
-            "content": "Hi",
-            "tool_calls": [{"id": "1", "type": "function", "function": CALL}],
-        }
+        calls = [{"id": "1", "type": "function", "function": CALL}]
+        message = {"role": "assistant", "content": "Hi", "tool_calls": calls}
         return {"index": 0, "message": message, "finish_reason": "tool_calls"}
 
     def _stream(self, kind: str) -> None:

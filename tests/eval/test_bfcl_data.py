@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from data import DATA, needs_data
-from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.bfcl.benchmark import BFCL_LIVE
 from eval.errors import EvalError
 from tooldecoding.chat.messages import Message
 
@@ -48,8 +47,6 @@ def test_a_sample(tmp_path, place):
     assert list(first.documentation.lookup) == ["f"]
     assert [(c.name, c.arguments) for c in first.calls] == [("f", {"a": 1})]
     assert BFCL_LIVE.identify(BFCL_LIVE.describe(first)) == first.id
-    with pytest.raises(EvalError, match="expected a row with an 'id'"):
-        BFCL_LIVE.identify({"id": 3})
 
 
 def test_no_answers_no_tools_and_tools_of_one_name(tmp_path):
@@ -67,29 +64,20 @@ ASKED, ANSWERED = "BFCL_v4_live_simple.json", "possible_answer/BFCL_v4_live_simp
 OTHER = "live_simple_1-0-0"
 BROKEN = [
     ({}, r"no such folder"),
-    ({"notes.txt": [""]}, r"no file of BFCL; looked for BFCL_v4_\*\.json in .*data_folder/bfcl_eval/data"),
     ({"BFCL_v4_multiple.json": [question()]}, r"BFCL_v4_live_simple\.json is .*there is BFCL_v4_multiple\.json"),
     ({ASKED: [question()]}, r"possible_answer/BFCL_v4_live_simple\.json is missing.*there is nothing"),
     ({ASKED: [question(), '{"id": '], ANSWERED: [answer()]}, r"BFCL_v4_live_simple\.json:2:8: malformed"),
-    ({ASKED: ["[1]"], ANSWERED: [answer()]}, r":1: expected a JSON object"),
     ({ASKED: [""], ANSWERED: [answer()]}, r"found an empty file"),
-    ({ASKED: [{"question": []}], ANSWERED: [answer()]}, r":1: expected a text 'id'"),
     ({ASKED: [question(), question()], ANSWERED: [answer()]}, r":2: the id .* stands at .*:1"),
     ({ASKED: [question(), question(OTHER)], ANSWERED: [answer()]}, rf"do not belong together: {OTHER} in one alone"),
-    ({ASKED: [question()], ANSWERED: [answer(), answer(OTHER)]}, rf"do not belong together: {OTHER} in one alone"),
     *(
         ({ASKED: [question(**changes)], ANSWERED: [answer()]}, message)
         for changes, message in (
             ({"question": []}, r":1: expected 'question'"),
-            ({"question": [[]]}, r":1: question: expected a dialogue"),
             ({"question": [[{"role": "judge", "content": "x"}]]}, r"unknown role 'judge'"),
-            ({"function": None}, r":1: expected 'function'"),
             ({"function": []}, r":1: expected at least one tool"),
-            ({"function": [TOOL | {"parameters": {"properties": [1]}}]}, r":1: expected 'function.0.parameters"),
-            ({"function": [{"parameters": {}}]}, r":1: expected 'function.0.name', found none"),
         )
     ),
-    ({ASKED: [question()], ANSWERED: [answer(ground_truth=[])]}, r"possible_answer\S*:1: expected 'ground_truth'"),
     ({ASKED: [question()], ANSWERED: [answer(ground_truth=[["f", 1]])]}, r"expected 'ground_truth.0'"),
 ]
 
@@ -112,15 +100,3 @@ def test_the_installed_package(tmp_path, monkeypatch):
     assert len(BFCL_LIVE.load("bfcl-eval", ["live_simple"])) == 2
     with pytest.raises(EvalError, match=r"unknown category 'live_easy'; known: live_simple"):
         BFCL_LIVE.load("bfcl-eval", ["live_easy"])
-
-
-@needs_data
-def test_every_entry_loads():
-    for benchmark in (BFCL_LIVE, BFCL_V1):
-        for category in benchmark.categories:
-            samples = benchmark.load(str(DATA / "bfcl"), [category])
-            lines = (DATA / "bfcl" / f"BFCL_v4_{category}.json").read_text(encoding="utf-8").splitlines()
-            assert [s.id for s in samples] == [json.loads(line)["id"] for line in lines]
-            for sample in samples:
-                assert len(sample.documentation.lookup) == len(sample.answer.functions)
-                assert {c.name for c in sample.calls} <= set(sample.documentation.lookup)

@@ -1,13 +1,12 @@
 """Calls behind a draft are those of the prompt that has it, and cost what both cost."""
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from eval.methods.choose import make_method
-from eval.methods.draft_first import behind_draft, opens_call, summed
+from eval.methods.draft_first import behind_draft, opens_call
 from eval.methods.plain_decoding import PlainDecoder
 from eval.options import EvalOptions
 from lookup import extract
@@ -55,9 +54,3 @@ def test_a_chat_models_draft_stands_in_its_turn() -> None:
 def test_a_call_opens_a_call(call_format) -> None:  # type: ignore[no-untyped-def]
     assert opens_call("Well: " + call_format.render([Call("f", {"city": "x"})]), call_format)
     assert not opens_call("I call f with x.", call_format)
-
-
-def test_costs_are_added() -> None:
-    both = summed({"forward_passes": 3, "positions": 9, "seconds": 0.5}, {"forward_passes": 2, "forced_tokens": 4})
-    assert both == {"forward_passes": 5, "positions": 9, "seconds": 0.5, "forced_tokens": 4}
-    assert math.isclose(summed({"seconds": 0.1}, {"seconds": 0.2})["seconds"], 0.3)

@@ -65,24 +65,12 @@ def test_examples_are_seeded_and_those_that_do_not_fit_are_left_out(samples: lis
         assert prompter.text(alike[0]) == prompt(alike, shots=kept)
 
 
-def test_a_chat_template(samples: list[Sample]) -> None:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}<assistant>"
-    request = Prompter(replace(SETTINGS, chat=True), samples, tokenizer).request(samples[0])
-    assert str(request.prompt).startswith("<user>API descriptions:")
-    assert str(request.prompt).endswith("User: I want kitchen on.\n<assistant>")
-    assert (request.special_tokens, request.stop) == (False, None)
-
-
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
         ({"shots": 9}, "shots: expected a whole number from 0 to 8, got 9"),
-        ({"beams": 1}, "beams: expected a whole number of 2 or more, got 1"),
-        ({"method": "magic"}, "method: expected 'greedy', .* or 'tool-decoding', got 'magic'"),
         ({"template": "bfcl", "format": "hermes"}, "the template bfcl does not ask the model for calls in the format"),
         ({"template": "chat", "shots": 1}, "--shots has no place in --template chat"),
-        ({"template": "chat", "chat": True}, "--chat has no place in --template chat"),
         ({"template": "chat", "method": "tooldec", "tooldec_form": "react"}, "--tooldec-form react has no place"),
     ],
 )

@@ -3,19 +3,14 @@
 import itertools
 import math
 from random import Random
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.errors import EvalError
 from eval.metrics.accuracy import Accuracy, unweighted_mean
-from eval.metrics.score_row import Score
 from eval.metrics.significance import clustered, holm, mcnemar, sign_flips
-from eval.validation import validated
-from made_up_runs import score_row
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 verdicts = st.dictionaries(st.integers(0, 60).map(str), st.booleans())
@@ -68,21 +63,6 @@ def test_the_interval_of_the_mean_covers_it(sizes: tuple[int, ...], chances: tup
         for right in zip(*drawn, strict=True)
     ]
     assert sum(mean is not None and mean.low <= truth <= mean.high for mean in means) / 1500 >= 0.935
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"id": 3}, "'id' to be a valid string, found 3"),
-        ({"correct": "yes"}, "'correct' to be a valid boolean, found 'yes'"),
-        ({"error_class": "spelling"}, "found 'spelling'"),
-    ],
-)
-def test_malformed_rows_of_scores(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(EvalError, match=f"^f:1: .*{message}"):
-        validated(Score, score_row("a", "seen", "value") | change, "f:1")
-    with pytest.raises(EvalError, match="expected 'structural', found none"):
-        validated(Score, {"id": "a", "category": "b", "correct": True}, "f:1")
 
 
 @given(verdicts, verdicts)

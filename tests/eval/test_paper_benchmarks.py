@@ -31,23 +31,22 @@ QUESTIONS = [
     {"query": "Which boat has three seats?", "solution": ["GET /find/boat ", "GET /boat/{id}"]},
     {"query": "Show boat b7.", "solution": ["GET /boat/{id}"]},
 ]
-SERVICES = [
-    {
-        "tool_name": "Boats & more",
-        "api_name": "Find a boat!",
-        "api_description": "Finds boats.",
-        "required_parameters": [{"name": "from", "type": "STRING", "description": "", "default": ""}],
-        "optional_parameters": [{"name": "min-seats", "type": "NUMBER", "description": "", "default": ""}],
+
+
+def service(name: str, description: str | None, required: list[str], optional: list[str]) -> dict[str, Any]:
+    lists = [
+        [{"name": k, "type": "STRING", "description": "", "default": ""} for k in keys] for keys in (required, optional)
+    ]
+    about = {"tool_name": "Boats & more", "api_name": name, "api_description": description}
+    return {
+        **about,
+        "required_parameters": lists[0],
+        "optional_parameters": lists[1],
         "template_response": {"name": "str"},
-    },
-    {
-        "tool_name": "Boats & more",
-        "api_name": "3 harbours",
-        "api_description": None,
-        "required_parameters": [],
-        "optional_parameters": [],
-    },
-]
+    }
+
+
+SERVICES = [service("Find a boat!", "Finds boats.", ["from"], ["min-seats"]), service("3 harbours", None, [], [])]
 QUERY = {
     "query": "I want a boat.",
     "query_id": 7,
@@ -101,6 +100,7 @@ def test_restbench(boats: Sample) -> None:
     [
         ("[find_boat()]", set(), None, False),
         ("[find_boat(min_seats=3), boat_id(id='b7')]", set(), None, False),
+        ("[boat_id(id='b7'), find_boat()]", set(), None, False),
         ("Boats are nice.", {"no call"}, "awareness", False),
         ("[find_boat(min_seats=3, ]]", {"unreadable call"}, "format", True),
         ("[sail(to='Porto')]", {"unknown tool"}, "selection", True),
@@ -116,19 +116,12 @@ def test_errors(boats: Sample, prediction: str, errors: set[str], error_class: s
     found = {name for name, (points, _) in judgement.figures.items() if points} - {"first path", "any error"}
     assert (judgement.correct, found) == (not errors, errors)
     assert judgement.figures["any error"] == (float(bool(errors)), 1.0)
+    assert judgement.figures["first path"] == (
+        float(prediction.startswith("[find_boat(") and error_class != "format"),
+        1.0,
+    )
     if errors:
         assert classify(boats, prediction, judgement, satisfiable=True) == (error_class, structural)
-
-
-def test_the_first_call_counts(boats: Sample) -> None:
-    for text, points in (("[find_boat()]", 1.0), ("[boat_id(), find_boat()]", 0.0)):
-        assert RESTBENCH.judge(boats, text).figures["first path"] == (points, 1.0)
-
-
-@given(st.text(alphabet="[]()=, 'find_boatmin_seats3{}"))
-def test_any_text_has_a_verdict(boats: Sample, text: str) -> None:
-    judgement = RESTBENCH.judge(boats, text)
-    assert judgement.correct == (judgement.figures["any error"][0] == 0.0) == (judgement.error_type is None)
 
 
 def test_stabletoolbench(tmp_path: Path) -> None:
@@ -136,7 +129,7 @@ def test_stabletoolbench(tmp_path: Path) -> None:
     assert (sample.id, sample.category) == ("G1_instruction_7", "G1_instruction")
     assert list(sample.documentation.lookup) == ["find_a_boat", "get_3_harbours"]
     assert "template_response" not in sample.documentation.as_bfcl()
-    judgement = STABLE.judge(sample, "[find_a_boat(is_from='Kiel', min_seats=3)]")
+    judgement = STABLE.judge(sample, "[find_a_boat(is_from='Kiel', min_seats='3')]")
     assert judgement.correct and judgement.figures["relevant tool"] == (1.0, 1.0)
     other = STABLE.judge(sample, "[get_3_harbours()]")
     assert other.correct and other.figures["relevant tool"] == (0.0, 1.0)
@@ -152,8 +145,7 @@ def test_services_of_one_name_are_told_apart(tmp_path: Path) -> None:
 @needs_data
 @pytest.mark.parametrize(("name", "count"), [("restbench", 100), ("stabletoolbench", 163)])
 def test_real_samples(name: str, count: int) -> None:
-    benchmark = find_benchmark(name)
-    samples = benchmark.load(str(DATA / name), benchmark.categories)
+    samples = find_benchmark(name).load(str(DATA / name), find_benchmark(name).categories)
     assert len(samples) == count
     for sample in samples:
         tools = sample.documentation.lookup
@@ -165,10 +157,7 @@ def test_real_samples(name: str, count: int) -> None:
     ("questions", "paths", "said"),
     [
         ([], None, "expected a JSON list of rows, found an empty one"),
-        ({"a": 1}, None, "expected a JSON list of rows"),
-        ([{"query": "x"}], None, "tmdb.json, row 1: expected 'solution', found none"),
         ([{"query": "x", "solution": ["GET /sea"]}], None, "begins with 'GET /sea', which is not in tmdb_oas.json"),
-        (None, 3, "tmdb_oas.json: expected 'paths'"),
         (None, {"/a": {"get": {"operationId": "x-y"}}, "/b": {"get": {"operationId": "x y"}}}, "have the name 'x_y'"),
     ],
 )
@@ -184,7 +173,4 @@ def test_no_data(tmp_path: Path) -> None:
         STABLE.load(str(tmp_path), ["G1_instruction"])
     (tmp_path / "G1_instruction.json").write_text("[{")
     with pytest.raises(EvalError, match="expected one JSON value"):
-        STABLE.load(str(tmp_path), ["G1_instruction"])
-    write_stable(tmp_path, [QUERY | {"api_list": []}])
-    with pytest.raises(EvalError, match="row 1: expected 'api_list'"):
         STABLE.load(str(tmp_path), ["G1_instruction"])

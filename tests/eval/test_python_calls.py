@@ -1,7 +1,6 @@
 """Calls read from predictions: the official decoders' oddities, and no harm from any text."""
 
 import contextlib
-import operator
 import warnings
 from typing import Any
 
@@ -13,8 +12,6 @@ from eval.benchmarks.acebench import checker as acebench
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import MAX_BITS, MAX_LENGTH, UNPACKED, CallDecodeError
 from growth import assert_linear
-from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.known_formats import CALL_FORMATS
 
 CALL = [("f", {"a": 1})]
 READ: dict[str, Any] = {
@@ -112,35 +109,6 @@ def test_no_text_raises_anything_else(text: str) -> None:
             for decode in (decode_calls, acebench.decode_calls):
                 with contextlib.suppress(CallDecodeError):
                     decode(shape)
-
-
-KEYS = st.text(alphabet="abcxyz_", min_size=1, max_size=5).filter(lambda k: k != "as")
-SCALARS = st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False)
-LITERALS = st.recursive(
-    SCALARS | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.lists(st.builds(Call, KEYS, st.dictionaries(KEYS, LITERALS, max_size=3)), max_size=3))
-def test_pythonic_calls_are_read_back(calls: list[Call]) -> None:
-    read = decode_calls(CALL_FORMATS["pythonic"].render(calls))
-    assert repr(read) == repr([(c.name, dict(c.arguments)) for c in calls])
-
-
-OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod}
-
-
-@given(st.data())
-def test_arithmetic_is_pythons(data: st.DataObject) -> None:
-    value = data.draw(st.integers(0, 50) | st.sampled_from([0.5, True]))
-    text = repr(value)
-    for _ in range(data.draw(st.integers(1, 5))):
-        sign, other = data.draw(st.sampled_from(sorted(OPERATORS))), data.draw(st.integers(1, 50))
-        value, text = OPERATORS[sign](value, other), f"({text}) {sign} {other}"
-    [(_, arguments)] = decode_calls(f"f(a={text})")
-    assert repr(arguments["a"]) == repr(value)
 
 
 @pytest.mark.parametrize("piece", ["1,", "[1],", "{'a':1},", "'a'+'b',", "g(b=1),", "x[0],"])

@@ -57,7 +57,13 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     first, second = table(text, "Errors")
     assert (first["wrong"], first["value"], first["unsatisfiable"]) == ("2", "1 (100.0)", "1")
     assert (second["key"], second["selection"], second["structural"]) == ("1 (50.0)", "1 (50.0)", "1")
-    assert "accuracy-sgd.png" in text and "errors-sgd.png" in text
+    rows = [score_row("a"), score_row("b", "seen", "awareness", missing=True)]  # wrong, and of no class
+    text = report(write_run(tmp_path / "c", rows))
+    assert table(text, "Accuracy")[0]["seen (2)"].startswith("50.0")
+    assert (table(text, "Runs")[0]["missing"], table(text, "Runs")[0]["errors"]) == ("1", "1")
+    assert (table(text, "Errors")[0]["missing"], table(text, "Errors")[0]["awareness"]) == ("1", "0 (-)")
+    assert table(text, "Costs")[0]["samples"] == "1"
+    assert "accuracy-sgd.png" in text and "errors-sgd.png" in text and "### Further figures" not in text
 
 
 def test_holm_adjusts_for_all_pairs_of_models_and_none_is_across(tmp_path: Path, report: Report) -> None:
@@ -87,11 +93,10 @@ def test_totals_leave_relevance_out_and_mean_the_categories(tmp_path: Path, repo
     assert (pair["samples"], pair["lost"], pair["both right"]) == ("8", "6", "2")
 
 
-@pytest.mark.parametrize("kind", [None, "awareness"])
-def test_a_run_of_relevance_alone_has_no_total(tmp_path: Path, report: Report, kind: str | None) -> None:
-    text = report(write_run(tmp_path / "a", [score_row("a", "live_relevance", kind)]))
+def test_a_run_of_relevance_alone_has_no_total(tmp_path: Path, report: Report) -> None:
+    text = report(write_run(tmp_path / "a", [score_row("a", "live_relevance", "awareness")]))
     assert table(text, "Accuracy")[0]["Total, unweighted"] == "-"
-    assert ("errors-sgd.png" in text, "accuracy-sgd.png" in text) == (kind is not None, False)
+    assert "errors-sgd.png" in text and "accuracy-sgd.png" not in text
 
 
 def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:
@@ -110,15 +115,6 @@ def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:
     assert "### Significance" not in report(runs[0], other) and "cover different samples" in report(runs[0], other)
 
 
-def test_missing_samples_are_wrong_and_of_no_class(tmp_path: Path, report: Report) -> None:
-    rows = [score_row("a"), score_row("b", "seen", "awareness", missing=True)]
-    text = report(write_run(tmp_path / "run", rows))
-    assert table(text, "Accuracy")[0]["seen (2)"].startswith("50.0")
-    assert (table(text, "Runs")[0]["missing"], table(text, "Runs")[0]["errors"]) == ("1", "1")
-    assert (table(text, "Errors")[0]["missing"], table(text, "Errors")[0]["awareness"]) == ("1", "0 (-)")
-    assert table(text, "Costs")[0]["samples"] == "1"
-
-
 def test_further_figures_and_second_samples(tmp_path: Path, report: Report) -> None:
     rows = [
         score_row("0", figures={"steps": [3, 4], "valid": [1, 1]}, sample_id=0),
@@ -128,7 +124,6 @@ def test_further_figures_and_second_samples(tmp_path: Path, report: Report) -> N
     first, second = table(text, "Further figures")
     assert (first["steps"], first["valid"], second["steps"]) == ("60.0", "50.0 (1.3-98.7)", "-")
     assert "1 are second ones" in text
-    assert "### Further figures" not in report(tmp_path / "b")
 
 
 def test_costs(tmp_path: Path, report: Report) -> None:
@@ -144,31 +139,14 @@ def test_costs(tmp_path: Path, report: Report) -> None:
 
 
 def test_values_and_votes_of_several_methods(tmp_path: Path, report: Report) -> None:
-    """The vote mends one value of two; the samples get both right, and are compared with the first order."""
-    about = {"dialogue": "d", "tool": "T", "key": "k", "kind": "required", "keys": 3, "type": "str", "places": [0, 2]}
-
-    def values(orders: list[list[bool]], votes: list[bool]) -> list[dict[str, Any]]:
-        return [
-            {"id": i, **about, "orders": right, "votes": {"1": right[0], "all": vote, "2": vote}}
-            for i, right, vote in zip("01", orders, votes, strict=True)
-        ]
-
-    rows = score_rows(None, None)
-    samples = write_run(tmp_path / "a", rows, "self-consistency", values=values([[True, True]] * 2, [True, True]))
-    found = values([[False, True], [False, False]], [True, False])
-    orders = write_run(tmp_path / "b", rows, "tool-decoding", values=found)
+    about = {"id": "0", "dialogue": "d", "tool": "T", "key": "k", "kind": "required", "keys": 3, "type": "str"}
+    values = [{**about, "places": [0, 2], "orders": [False, True], "votes": {"1": False, "all": True}}]
+    methods = ("self-consistency", "tool-decoding")
+    samples, orders = (write_run(tmp_path / m, score_rows(None), m, values=values) for m in methods)
     text = report(samples, orders)
-    required, by_keys, by_type = table(text, "Values: reference, tool-decoding")
-    assert [required[c] for c in ("number", "documented", "mean", "vote", "any", "mended", "broken")] == [
-        "2", "0.0", "25.0", "50.0", "50.0", "1", "0",
-    ]  # fmt: skip
-    assert (required["first - last"].split()[0], by_keys["values"], by_type["values"]) == ("-50.0", "3 keys", "str")
-    assert [(row["method"], row["vote over"], row["required values"]) for row in table(text, "Votes: reference")] == [
-        ("tool-decoding", "1", "0.0"),
-        ("tool-decoding", "2", "50.0"),
-        ("self-consistency", "1", "100.0"),
-        ("self-consistency", "2", "100.0"),
-    ]
+    assert "Values: reference, self-consistency" not in text
+    assert table(text, "Values: reference, tool-decoding")[0]["mended"] == "1"
+    assert [row["method"] for row in table(text, "Votes: reference")] == ["tool-decoding", "self-consistency"]
     (orders / "values.jsonl").write_text('{"id": "a"}\n')
     with pytest.raises(EvalError, match=r"values.jsonl:1: expected 'dialogue', found none"):
         read_runs([orders])
@@ -236,14 +214,8 @@ def test_an_unfinished_or_malformed_run_says_how_to_go_on(run: Path, name: str) 
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("predictions.jsonl", {"counters": None}, "'counters'"),
         ("predictions.jsonl", {"seconds": -1}, "'seconds'"),
         ("predictions.jsonl", {"counters": {"positions": 10**400}}, "'counters.positions'"),
-        ("predictions.jsonl", {"counters": {"positions": True}}, "'counters.positions'"),
-        ("run.json", {"model": None}, "'model' to be a valid string, found None"),
-        ("run.json", {"samples": True}, "'samples' to be a valid integer, found True"),
-        ("run.json", {"settings": []}, "'settings' to be a valid dictionary, found []"),
-        ("run.json", {"categories": []}, "'categories'"),
         ("run.json", {"categories": ["elsewhere"]}, "'seen' is no category of run.json"),
         ("run.json", {"benchmark": "../x"}, "'benchmark'"),
     ],
@@ -252,8 +224,6 @@ def test_fields_of_other_types(run: Path, name: str, change: dict[str, Any], sai
     rows = [json.loads(line) | change for line in (run / name).read_text().splitlines()]
     (run / name).write_text(lines(rows))
     refused(run, said)
-    (run / "run.json").write_text("[" * 1_000_000)
-    refused(run, "run.json")
     (run / "run.json").unlink()
     refused(run, "no run.json")
 

@@ -104,7 +104,15 @@ def manifest(samples: Sequence[Sample], settings: EvalOptions) -> dict[str, obje
     return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu", prompts)
 
 
-def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
+def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{")
+    for folder, said in (("", "something else than a run"), ("run", "malformed JSON")):
+        with pytest.raises(EvalError, match=said):
+            RunFolder(tmp_path / folder).begin(manifest(samples, SETTINGS))
+
+
+def test_a_folder_holds_one_run_and_one_process_writes_to_it(tmp_path: Path, samples: list[Sample]) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.begin(manifest(samples, SETTINGS))
     folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
@@ -117,23 +125,11 @@ def test_a_folder_holds_one_run(tmp_path: Path, samples: list[Sample]) -> None:
     ):
         with pytest.raises(EvalError, match=f"begun with {said}"):
             folder.begin(asked)
-
-
-def test_two_processes_do_not_write_to_one_folder(tmp_path: Path, samples: list[Sample]) -> None:
-    folder, same = RunFolder(tmp_path / "run"), RunFolder(tmp_path / "run")
-    folder.begin(manifest(samples, SETTINGS))
+    same = RunFolder(tmp_path / "run")
     with folder.locked(), pytest.raises(EvalError, match="another process is writing to this run"), same.locked():
         pass
     with same.locked():
         pass
-
-
-def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.json").write_text("{")
-    for folder, said in (("", "something else than a run"), ("run", "malformed JSON"), ("run/run.json", "written")):
-        with pytest.raises(EvalError, match=said):
-            RunFolder(tmp_path / folder).begin(manifest(samples, SETTINGS))
 
 
 def test_a_label_tells_runs_apart() -> None:

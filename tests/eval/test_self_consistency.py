@@ -44,11 +44,7 @@ def requests(form: str = "api-bank", **options: object) -> list[Request]:
 
 
 def predict(
-    decoder: ToolDecoder,
-    asked: Sequence[Request],
-    samples: int = 3,
-    temperature: float = 1.0,
-    seed: int = 0,
+    decoder: ToolDecoder, asked: Sequence[Request], samples: int = 3, temperature: float = 1.0, seed: int = 0
 ) -> list[Prediction]:
     form = asked[0].options.call_format
     return SelfConsistency(decoder, ScoredText(form, form, True), samples, temperature, seed).run(asked)
@@ -97,9 +93,8 @@ def test_draws_follow_the_softmax() -> None:
     for place in range(5_000):
         token, logprob = SampledLogits(logits, Sample(5, 0.7), place).best_among(tokens)
         counts[token] += 1
-        assert logprob == pytest.approx(
-            float(torch.log_softmax(torch.tensor([0.0, 1.0, 1.5]), 0)[[0, 1, 3].index(token)])
-        )
+        own = torch.log_softmax(torch.tensor([0.0, 1.0, 1.5]), 0)
+        assert logprob == pytest.approx(float(own[[0, 1, 3].index(token)]))
     expected = torch.softmax(torch.tensor([0.0, 1.0, 1.5]) / 0.7, 0).numpy()
     # four standard errors of the most variable share
     assert counts[tokens] / 5_000 == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(5_000))

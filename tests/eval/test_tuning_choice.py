@@ -4,11 +4,8 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from eval.errors import EvalError
-from eval.metrics.significance import mcnemar
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss, samples_needed
 from eval.tuning.options import TuneOptions
 from tooldecoding.errors import ConfigError
@@ -38,8 +35,7 @@ def test_the_smallest_that_is_not_worse() -> None:
     assert nothing.limit == 1
     assert nothing.reasons[0].startswith("nothing is right at any limit, so ")
     found = choice({1: 60, 4: 50, 12: 40}, 100)
-    assert (found.limit, found.best) == (1, 1)
-    assert found.p[12] < 0.05
+    assert (found.limit, found.best) == (1, 1) and found.p[12] < 0.05
 
 
 def test_budgets() -> None:
@@ -52,20 +48,8 @@ def test_budgets() -> None:
 
 def test_no_limit_fits_the_budget() -> None:
     found = choice({1: 30, 4: 50}, 100, {1: 120.0, 4: 100.0}, max_latency_ms=90)
-    assert (found.limit, found.best) == (None, 4)
-    assert found.reasons == ["no limit keeps within 90 ms: the nearest is limit 4 with 100"]
-
-
-@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=40))
-def test_a_loss_is_half_of_the_two_sided_test(pairs: list[tuple[bool, bool]]) -> None:
-    limit = {str(n): a for n, (a, _) in enumerate(pairs)}
-    best = {str(n): b for n, (_, b) in enumerate(pairs)}
-    one = p_of_loss(limit, best)
-    both = mcnemar(limit, best)
-    if both.lost > both.won:
-        assert 2 * one == pytest.approx(both.p)
-    else:
-        assert one > 0.5 - 1e-9
+    said = ["no limit keeps within 90 ms: the nearest is limit 4 with 100"]
+    assert (found.limit, found.best, found.reasons) == (None, 4, said)
 
 
 @pytest.mark.parametrize(("level", "margin"), [(0.01, 3), (0.05, 5), (0.2, 20)])
@@ -85,14 +69,8 @@ def test_samples_needed(level: float, margin: float) -> None:
     ("decision", "said"),
     [
         ({"level": 0.0}, "level: expected a number between 0 and 0.5, got 0.0"),
-        ({"level": math.nan}, "level"),
-        ({"margin": 0.0}, "margin: expected a number above 0, 100 at most, got 0.0"),
-        ({"margin": 101.0}, "margin"),
-        ({"max_latency_ms": 0.0}, "max_latency_ms: expected a number above 0, got 0.0"),
-        ({"max_slowdown": math.nan}, "max_slowdown"),
         ({"max_slowdown": 2.0, "max_latency_ms": 1.0}, "one budget, got --max-latency-ms and --max-slowdown"),
         ({"limits": (0, 1)}, "limits"),
-        ({"limits": (1, 10_001)}, "limits"),
     ],
 )
 def test_bad_decisions(decision: dict[str, Any], said: str) -> None:

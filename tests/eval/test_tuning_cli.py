@@ -113,11 +113,8 @@ def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tu
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["sgd", "--limits", "0,4"], "from 1 to"),
         (["sgd"], "too few samples for a decision: 4, but 100 are needed"),
         (["sgd", "--config", "spread.yaml", *map(str, FEW)], "tune decodes on this machine; leave ray out"),
-        (["sgd", "--max-slowdown", "2", "--max-latency-ms", "1"], "expected one budget"),
-        (["sgd", "--tool-choice", "none"], "expected 'auto' or 'required', got 'none'"),
         (["sgd", "--config", "documented.yaml", *map(str, FEW)], "but orders is documented; leave it out"),
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
@@ -133,11 +130,3 @@ def test_what_a_user_can_get_wrong(
     assert said in ran.err
     assert ran.err.startswith("error: ") and ran.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_of_something_else(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    (tmp_path / "tuned").mkdir()
-    (tmp_path / "tuned" / "notes.txt").write_text("x")
-    ran = cli(*command)
-    assert ran.code == 2
-    assert "holds something else than a run" in ran.err

@@ -69,10 +69,9 @@ def test_a_row_holds_what_was_decoded(call_format: str, marks_are_tokens: bool) 
         assert read.text == result.text
         assert len(read.calls) == len(result.calls)
         for ours, call in zip(read.calls, result.calls, strict=True):
-            for one, other in zip(ours.candidates, call.candidates, strict=True):
-                assert (one.name, one.order, one.values, one.text) == (
-                    other.name, other.order, other.values, other.text,
-                )  # fmt: skip
+            assert [(c.name, c.order, c.values, c.text) for c in ours.candidates] == [
+                (c.name, c.order, c.values, c.text) for c in call.candidates
+            ]
             assert merge(ours.candidates, ours.tool, LIMIT.optional_share) == call.voted
         form = CALL_FORMATS[call_format]
         outcome = derive(read, LIMIT, ScoredText(form, form, as_it_stands=True))

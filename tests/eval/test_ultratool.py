@@ -80,7 +80,6 @@ def test_the_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -
     ("stage", "prediction", "got", "most"),
     [
         ("tool_usage_awareness", "", 1, 3),
-        ("tool_usage_awareness", "[use_tool(step_number='1.1')]", 0, 3),
         ("tool_usage_awareness", "[use_tool(step_number=1.2)]", 2, 3),
         ("tool_creation_awareness", "[create_tool(step_number='1.2')]", 0, 2),
         ("tool_selection", "[find_boat(step_number='1.2'), find_boat(step_number='1.3')]", 1, 2),
@@ -88,19 +87,16 @@ def test_the_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -
         ("tool_selection", "[find_boat()]", 0, 2),
         ("tool_usage", "[find_boat(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),
         ("tool_usage", "[hire(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),  # official: values alone
-        ("tool_usage", "[find_boat(step_number='1.2', harbour='Kiel')]", 0.5, 2),
         ("tool_usage", "[find_boat(step_number='1.2', harbour='Keel', is_class='A', wind=3)]", 0.875, 2),
         ("tool_usage", "[find_boat(step_number='1.2'", 0, 2),
     ],
 )
 def test_points_of_the_steps(tmp_path: Path, stage: str, prediction: str, got: float, most: int) -> None:
-    [figure] = ULTRATOOL.judge(load(tmp_path, stage), prediction).figures.values()
-    assert figure == (got, most)
-
-
-def test_a_wrong_awareness_is_no_wrong_selection(tmp_path: Path) -> None:
-    sample, text = load(tmp_path, "tool_usage_awareness"), "[use_tool(step_number='1.1')]"
-    assert classify(sample, text, ULTRATOOL.judge(sample, text), satisfiable=True).error_class == "awareness"
+    sample = load(tmp_path, stage)
+    judgement = ULTRATOOL.judge(sample, prediction)
+    assert [*judgement.figures.values()] == [(got, most)]
+    if "awareness" in stage:  # it is no wrong selection
+        assert classify(sample, prediction, judgement, satisfiable=True).error_class == "awareness"
 
 
 def test_what_the_model_is_told(tmp_path: Path) -> None:
@@ -123,9 +119,7 @@ def test_chinese_is_another_benchmark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stage", "change", "said"),
     [
-        ("tool_usage", {"reference": []}, "expected 'reference'"),
         ("tool_usage", {"reference": [{"step": "1.2 x", "tool": "hire"}]}, r"reference\[0\]: expected 'param'"),
-        ("tool_usage_awareness", {"reference": [{"step": "1.1 x", "tool": "2"}]}, r"reference\[0\]: expected 'tool'"),
         ("tool_selection", {"reference": [{"step": "1 x", "tool": "a"}] * 2}, "two steps of the reference"),
         ("tool_usage", {"toolset": [FIND, FIND]}, "two tools of one name"),
         (

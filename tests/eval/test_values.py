@@ -55,12 +55,8 @@ def test_every_question_of_a_call(samples: Mapping[str, Sample]) -> None:
     assert room.orders == [True, True, False]  # the benchmark ignores case
     assert (room.places, state.places) == ([0, 1, 0], [1, 0, 1])
     assert state.orders == [False, True, True]
-    assert [state.votes[n] for n in ("1", "2", "all", "12")] == [
-        False,
-        False,
-        True,
-        True,
-    ]  # 2: a tie, by log-probability
+    votes = [state.votes[n] for n in ("1", "2", "all", "12")]
+    assert votes == [False, False, True, True]  # 2: a tie, by log-probability
     assert found["colour", "optional"].orders == [True, False, False]
     assert found["colour", "presence"].orders == [True, False, True]
     assert found["colour", "presence"].votes["all"]  # two of three have it

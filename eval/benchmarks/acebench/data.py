@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from eval.benchmarks.acebench.checker import Functions, Truth, expected_calls
 from eval.benchmarks.data_files import Entry, documentation_of, read_answered
@@ -53,40 +53,28 @@ class _Question(BaseModel):
     profile: str = ""
 
 
-def _demand_calls(truth: Any) -> Any:
-    for calls in truth if isinstance(truth, list) else [truth]:
+def _calls(place: str, truth: Any) -> list[Truth]:
+    """Return the alternatives of right calls."""
+    truths = truth if isinstance(truth, list) else [truth]
+    for calls in truths:
         if not isinstance(calls, dict) or not calls or not all(isinstance(given, dict) for given in calls.values()):
-            raise ValueError("an object {tool: {key: value}}, or a list of such")
-    return truth
+            raise EvalError(
+                f"{place}: expected 'ground_truth' to be an object {{tool: {{key: value}}}}, or a list of such"
+            )
+    return truths
 
 
-def _demand_parts(truth: Any) -> Any:
+def _demand_parts(place: str, truth: Any) -> None:
     lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
     if not isinstance(truth, str) and not lists:
-        raise ValueError("a sentence, or an object of lists")
-    return truth
-
-
-class _Calls(BaseModel):
-    ground_truth: Annotated[Any, AfterValidator(_demand_calls)]
-
-
-class _Parts(BaseModel):
-    ground_truth: Annotated[Any, AfterValidator(_demand_parts)]
+        raise EvalError(f"{place}: expected 'ground_truth' to be a sentence, or an object of lists")
 
 
 @dataclass(frozen=True)
 class AceAnswer:
-    """An entry for the checker.
+    """An entry for the checker: its tools as documented, and the alternatives of right calls.
 
-    Attributes
-    ----------
-    functions : sequence of mapping
-        Its tools as documented.
-    truths : sequence of mapping
-        Alternatives of right calls; empty in special categories.
-    parts : object
-        What a sentence must hold, in special categories; see ``check_sentence``.
+    Special categories have none of these, but ``parts``: what a sentence must hold; see ``check_sentence``.
     """
 
     functions: Functions
@@ -125,9 +113,10 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
     place, row = asked
     question = validated(_Question, row, place)
     special = category in SPECIAL
-    model: type[_Calls] | type[_Parts] = _Parts if special else _Calls
-    truth = validated(model, answered[1], answered[0]).ground_truth
-    truths = [] if special else truth if isinstance(truth, list) else [truth]
+    there, truth = answered[0], answered[1].get("ground_truth")
+    if special:
+        _demand_parts(there, truth)
+    truths = [] if special else _calls(there, truth)
     return Sample(
         id=question.id,
         category=category,

@@ -61,20 +61,10 @@ class _Description(BaseModel):
 
 @dataclass(frozen=True)
 class ApiBankAnswer:
-    """What the scorer needs of a sample.
+    """What the scorer needs of a sample: its file and level, the recorded call, and the database.
 
-    Attributes
-    ----------
-    file : str
-        Name of the dialogue's file.
-    sample_id : int
-        The official evaluator's number: 2j for the j-th call of a dialogue, 2j + 1 for the turn behind it.
-    level : str
-        Folder of the file.
-    truth : ApiCall
-    repeated : bool
-        Whether the sample before it is the same call again.
-    database : Database
+    ``sample_id`` is the official evaluator's number: 2j for the j-th call of a dialogue, 2j + 1 for the turn behind it.
+    ``repeated`` says whether the sample before it is the same call again.
     """
 
     file: str

@@ -4,8 +4,6 @@ Source: google-research-datasets/dstc8-schema-guided-dialogue (CC BY-SA 4.0), on
 calls, the split ``dev``. There is no official scorer for single calls.
 """
 
-import gzip
-import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,9 +27,6 @@ from tooldecoding.formats.call_format import Call
 
 SEEN: Final = "seen"
 UNSEEN: Final = "unseen"
-
-MAX_BYTES: Final = 256 * 1024 * 1024
-"""Largest unpacked file of dialogues."""
 
 _FILES: Final = "the folder with dev.jsonl.gz, dev_tools.json and train_tools.json"
 
@@ -87,7 +82,7 @@ class SchemaGuidedDialogue(Benchmark):
             return Documentation.read([tool for (service, _), tool in tools.items() if service in services], str(path))
 
         samples: list[Sample] = []
-        for place, row in read_lines(path, _unpacked(path)):
+        for place, row in read_lines(path):
             dialogue = validated(_Dialogue, row, place)
             samples += _samples(dialogue, documentation(tuple(dialogue.services)), tools, known, place)
         twice = [identifier for identifier, count in Counter(s.id for s in samples).items() if count > 1]
@@ -116,22 +111,6 @@ def _read_tools(path: Path) -> Tools:
         tool = validated(_Tool, row, place)
         tools[tool.service, tool.name] = {k: v for k, v in row.items() if k != "service"}
     return tools
-
-
-def _unpacked(path: Path) -> str:
-    try:
-        with gzip.open(path) as file:
-            data = file.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise EvalError(f"{path}: no such file; --data for sgd is {_FILES}") from None
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvalError(f"{path}: cannot be unpacked: {error}") from None
-    if len(data) > MAX_BYTES:
-        raise EvalError(f"{path}: expected at most {MAX_BYTES} bytes when unpacked")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise EvalError(f"{path}: expected UTF-8, found something else at offset {error.start}") from None
 
 
 def _samples(

@@ -26,22 +26,13 @@ FORMS: tuple[Form, ...] = get_args(Form)
 
 @dataclass(frozen=True)
 class ToolDecResult:
-    """What TOOLDEC wrote behind one prompt.
+    """What TOOLDEC wrote behind one prompt, and its calls, none if the model called no tool or did not finish.
 
-    Attributes
-    ----------
-    text : str
-        Everything that was written, even if it was cut off.
-    calls : tuple of Call
-        The calls; empty if the model called no tool or did not finish.
-    truncated : bool
-        Whether a call reached the token limit of a value or the end of the model's context. TOOLDEC cannot leave a
-        value that the model does not end. The text is no call then, and counts as an error of format.
-    token_ids : tuple of int
-        ``text`` in the tokens that the model chose. A first token that is merged with the prompt's last one is
-        replaced by the tokens of the text that it adds.
-    counters : Counters
-        No tokens are forced. ``constrained`` tokens begin outside of values, ``free`` ones in values and free text.
+    ``text`` is everything that was written, ``token_ids`` the same in the tokens that the model chose; a first token
+    that is merged with the prompt's last one is replaced by the tokens of the text that it adds. ``truncated`` says
+    that a call reached the token limit of a value or the end of the model's context: TOOLDEC cannot leave a value that
+    the model does not end, and the text counts as an error of format. No tokens are forced; ``constrained`` ones begin
+    outside of values, ``free`` ones in values and free text.
     """
 
     text: str
