@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from string import ascii_letters
 from typing import Any
 
 import pytest
@@ -171,20 +172,14 @@ def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: st
     assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8
 
 
-def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer with a vocabulary like a large model's."""
-    chance, letters = random.Random(0), "abcdefghijklmnopqrstuvwxyz"
-    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
-    while len(words) < size:
-        words["".join(chance.choices(letters + letters.upper() + "Ġ_'", k=chance.randint(2, 9)))] = None
-    made = Tokenizer(models.BPE(vocab={w: i for i, w in enumerate(words)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=made)
-
-
 def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = large_tokenizer(100_000)
+    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
+    chance = random.Random(0)
+    while len(words) < 100_000:
+        words["".join(chance.choices(ascii_letters + "Ġ_'", k=chance.randint(2, 9)))] = None
+    backend = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=[]))
+    backend.pre_tokenizer, backend.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
     decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
     decoder.engine = RandomEngine(decoder.table.texts)
     calls, plain = [0], ValueState.__call__
