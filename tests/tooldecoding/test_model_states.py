@@ -21,8 +21,6 @@ from tooldecoding.models.sources import Source
 from tools import PROMPTS, WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()
-
-
 new_model = partial(tiny_model, "llama", len(TOKENIZER))
 
 
