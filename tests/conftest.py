@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,16 +41,12 @@ def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Saves a model of random weights with a tokenizer, by shape, once a session; returns its folder."""
     from tiny_models import byte_level_tokenizer, tiny_model
 
-    saved: dict[str, str] = {}
-
+    @cache
     def make(shape: str) -> str:
-        if shape not in saved:
-            folder = str(tmp_path_factory.mktemp(shape))
-            tokenizer = byte_level_tokenizer()
-            tokenizer.save_pretrained(folder)
-            tiny_model(shape, len(tokenizer)).save_pretrained(folder)
-            saved[shape] = folder
-        return saved[shape]
+        folder, tokenizer = str(tmp_path_factory.mktemp(shape)), byte_level_tokenizer()
+        tokenizer.save_pretrained(folder)
+        tiny_model(shape, len(tokenizer)).save_pretrained(folder)
+        return folder
 
     return make
 

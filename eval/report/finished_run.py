@@ -43,7 +43,7 @@ class Cost(BaseModel, frozen=True):
     id: Text
     error: str | None = None
     seconds: Number
-    counters: dict[str, Number | None]
+    counters: dict[str, Number | None | dict[str, Number]]
     prompt_tokens: Number | None = None
 
 

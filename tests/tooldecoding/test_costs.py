@@ -2,16 +2,19 @@
 
 import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from string import ascii_letters
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 from lookup.dictionary import ToolSpec
+from lookup.values.grammar import value_grammar
 from synthetic import LIKED, decode, likes, synthetic
 from tiny_models import tiny_model
 from tooldecoding.calls.value_decoder import ValueDecoder
@@ -19,10 +22,12 @@ from tooldecoding.calls.value_end import ValueState
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
+from tooldecoding.tokens.likeliest import likeliest
 from tools import WEATHER, in_order, lookup, parameter, tool
 
 KINDS = ("byte level", "pieces and bytes")
@@ -171,20 +176,14 @@ def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: st
     assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8
 
 
-def large_tokenizer(size: int) -> PreTrainedTokenizerFast:
-    """A byte-level tokenizer with a vocabulary like a large model's."""
-    chance, letters = random.Random(0), "abcdefghijklmnopqrstuvwxyz"
-    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
-    while len(words) < size:
-        words["".join(chance.choices(letters + letters.upper() + "Ġ_'", k=chance.randint(2, 9)))] = None
-    made = Tokenizer(models.BPE(vocab={w: i for i, w in enumerate(words)}, merges=[]))
-    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    made.decoder = decoders.ByteLevel()
-    return PreTrainedTokenizerFast(tokenizer_object=made)
-
-
 def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokenizer = large_tokenizer(100_000)
+    words = dict.fromkeys(pre_tokenizers.ByteLevel.alphabet()) | {str(n): None for n in range(1000)}
+    chance = random.Random(0)
+    while len(words) < 100_000:
+        words["".join(chance.choices(ascii_letters + "Ġ_'", k=chance.randint(2, 9)))] = None
+    backend = Tokenizer(models.BPE(vocab={word: number for number, word in enumerate(words)}, merges=[]))
+    backend.pre_tokenizer, backend.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=backend)
     decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
     decoder.engine = RandomEngine(decoder.table.texts)
     calls, plain = [0], ValueState.__call__
@@ -200,3 +199,60 @@ def test_few_tokens_of_a_large_vocabulary_are_looked_at(monkeypatch: pytest.Monk
     counters = decoder.run([Request("go on\n", lookup(spec), options)])[0].counters
     assert counters.free_tokens > 20
     assert calls[0] < 100 * counters.free_tokens
+
+
+SPECS = [
+    parameter("s", "str"),
+    parameter("i", "int"),
+    parameter("f", "float"),
+    parameter("l", "list", items="int"),
+    parameter("t", "list", items="str"),
+    parameter("d", "dict"),
+    parameter("e", "str", enum=("北京", "a", "ab", "été")),
+]
+
+
+def states(format: str, seed: int) -> Iterator[ValueState]:
+    """Values in the making, written by a random model."""
+    chance, table = random.Random(seed), synthetic().table
+    pieces = [t for t in table.texts if t] + [b"'", b'"', b"]", b"1", b", ", b"{'", b"': ", "北".encode()[:2], b"\n"]
+    for spec in SPECS:
+        grammar = value_grammar(spec, CALL_FORMATS[format].notation)
+        if grammar.choices is not None:
+            continue
+        state = ValueState(grammar, CALL_FORMATS[format])
+        for _ in range(12):
+            yield state
+            sampled = chance.sample(pieces, 200)
+            piece = next((p for p in sampled if (step := state(p)) and not step.closed), None)
+            if piece is None:
+                break
+            state.write(piece)
+
+
+@pytest.mark.parametrize(("seed", "format"), list(enumerate(CALL_FORMATS)))
+def test_no_likelier_token_is_accepted(seed: int, format: str) -> None:
+    table, found, pending = synthetic().table, 0, (b"", b"='", " 北".encode())[seed % 3]
+    for number, state in enumerate(states(format, seed)):
+        for spread in (0.0, 8.0):
+            logits = torch.randn(len(table.texts), generator=torch.Generator().manual_seed(number)) * spread
+            admitted = [t for t, text in enumerate(table.texts) if text and admits(state, pending, text)]
+            token = likeliest(NextTokenLogits(logits), state, table, pending)
+            assert (token is None) == (not admitted)
+            if token is not None:
+                assert token in admitted and logits[token] == logits[admitted].max()
+                found += 1
+    assert found > 30
+
+
+def admits(state: ValueState, pending: bytes, text: bytes) -> bool:
+    """Whether a token may be written where ``pending`` is determined: the definition."""
+    return pending.startswith(text) or (text.startswith(pending) and state(text[len(pending) :]) is not None)
+
+
+@pytest.mark.parametrize("format", CALL_FORMATS)
+def test_bytes_that_begin_no_character_are_refused(format: str) -> None:
+    """The grammar does it: nothing else looks at the bytes of an unfinished character."""
+    for state in states(format, 0):
+        for second in range(0xA0, 0xC0) if not state.tail else ():
+            assert state(bytes([0xED, second])) is None  # a surrogate's

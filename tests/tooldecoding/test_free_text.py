@@ -152,8 +152,8 @@ def test_thinking_then_a_call(choice: str, opening: str, closing: str, with_toke
 
 @pytest.mark.parametrize("choice", ["auto", "required", "none"])
 def test_the_prompt_may_open_the_thinking(choice: str) -> None:
-    text, fields = "Well.\n</think>\n\nIt is sunny.", {"tool_choice": choice, "format": "hermes", "max_calls": 1}
-    result = answer(text, prompt=PROMPT + "<think>\n", **fields)
+    fields = {"tool_choice": choice, "format": "hermes", "max_calls": 1}
+    result = answer("Well.\n</think>\n\nIt is sunny.", prompt=PROMPT + "<think>\n", **fields)
     assert result.thinking == "Well."
     assert bool(result.calls) == (choice == "required") and result.content == "It is sunny." * (choice != "required")
 
@@ -162,8 +162,7 @@ def test_the_prompt_may_open_the_thinking(choice: str) -> None:
 def test_thinking_has_a_limit_of_its_own(limit: int) -> None:
     fields: dict[str, Any] = {"max_thinking_tokens": limit, "max_text_tokens": 5, "format": "hermes"}
     result, table = answer("x" * 50, prompt=PROMPT + "<think>", **fields), synthetic("marks").table
-    thinking = len(table.encode_after(b"<think>", result.thinking.encode())) if result.thinking else 0
-    assert thinking <= limit and "</think>" in result.text
+    assert len(table.encode_after(b"<think>", result.thinking.encode())) <= limit and "</think>" in result.text
 
 
 @pytest.mark.parametrize("stop", ["sunny", "is su", "\n"])

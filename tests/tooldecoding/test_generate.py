@@ -33,8 +33,6 @@ DOCS = json.dumps({"name": "GetWeather", "description": "The weather.", "paramet
 PROMPT = "User: the weather in Rome for three days, please, and in New York\n"
 OPTIONS: dict[str, Any] = {"max_value_tokens": 6, "order_limit": 1}
 FOLDER = str(Path(__file__).parents[2] / "tooldecoding" / "generate" / "hub")
-
-
 new_model = partial(tiny_model, "qwen2", len(TOKENIZER))
 MODEL = new_model()
 
@@ -78,25 +76,13 @@ def test_generate_gives_the_decoders_call() -> None:
 
 
 REFUSED: dict[str, Any] = {
-    "num_beams": 4,
-    "do_sample": True,
-    "temperature": 0.7,
-    "top_k": 5,
-    "top_p": 0.9,
-    "repetition_penalty": 1.2,
-    "no_repeat_ngram_size": 1,
+    **{"num_beams": 4, "do_sample": True, "temperature": 0.7, "top_k": 5, "top_p": 0.9, "repetition_penalty": 1.2},
+    **{"no_repeat_ngram_size": 1, "max_time": 1, "min_new_tokens": 3, "bad_words_ids": [[5]], "forced_eos_token_id": 1},
+    **{"output_scores": True, "use_cache": False, "cache_implementation": "static", "assistant_model": MODEL},
     "logits_processor": LogitsProcessorList([TemperatureLogitsWarper(0.5)]),
     "stopping_criteria": StoppingCriteriaList([MaxTimeCriteria(1.0)]),
     "prefix_allowed_tokens_fn": lambda *_: [5],
-    "max_time": 1,
-    "min_new_tokens": 3,
-    "bad_words_ids": [[5]],
-    "forced_eos_token_id": 1,
     "eos_token_id": TOKENIZER.encode("'")[0],
-    "assistant_model": MODEL,
-    "output_scores": True,
-    "use_cache": False,
-    "cache_implementation": "static",
     "position_ids": torch.arange(WIDTH)[None],
     "inputs_embeds": torch.zeros(1, WIDTH, 64),
 }
@@ -197,19 +183,18 @@ def test_each_module_keeps_its_mode() -> None:
 
 
 class Heard(BaseStreamer):
-    """Keeps what a streamer is told."""
+    """Keeps what a streamer is told, None at the end."""
 
     def __init__(self) -> None:
-        self.put_in: list[list[int]] = []
-        self.ends = 0
+        self.told: list[list[int] | None] = []
 
     def put(self, value: torch.Tensor) -> None:
         """See BaseStreamer."""
-        self.put_in.append(value.flatten().tolist())
+        self.told.append(value.flatten().tolist())
 
     def end(self) -> None:
         """See BaseStreamer."""
-        self.ends += 1
+        self.told.append(None)
 
 
 @pytest.mark.parametrize("bound", [False, True])
@@ -217,10 +202,10 @@ def test_a_streamer_hears_the_prompt_the_tokens_and_the_end(bound: bool) -> None
     heard = Heard()
     given: dict[str, Any] = {"custom_generate": method(streamer=heard)} if bound else {"streamer": heard}
     sequence = generate(**given)
-    assert heard.put_in == [sequence[:WIDTH], *([token] for token in sequence[WIDTH:])] and heard.ends == 1
+    assert heard.told == [sequence[:WIDTH], *([token] for token in sequence[WIDTH:]), None]
     with pytest.raises(ConfigError):
         generate(**given, max_new_tokens=2)
-    assert heard.ends == 2
+    assert heard.told.count(None) == 2
     with pytest.raises(ConfigError, match="a streamer takes one prompt, got 2"):
         MODEL.generate(**inputs("a", "b"), **{"custom_generate": method()} | given)
 

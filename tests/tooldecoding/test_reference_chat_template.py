@@ -22,12 +22,10 @@ def prompt(messages: list[dict[str, Any]]) -> str:
     return chat_prompt(TOKENIZER, messages, TOOLS)
 
 
-def asked(*calls: dict[str, Any]) -> dict[str, Any]:
-    return {"role": "assistant", "content": None, "tool_calls": list(calls)}
-
-
-def written(name: str, given: object) -> dict[str, Any]:
-    return {"id": "1", "type": "function", "function": {"name": name, "arguments": given}}
+def asked(given: object, *more: dict[str, Any]) -> dict[str, Any]:
+    """Calls, the first of f."""
+    first = {"id": "1", "type": "function", "function": {"name": "f", "arguments": given}}
+    return {"role": "assistant", "content": None, "tool_calls": [first, *more]}
 
 
 MALFORMED = [
@@ -41,7 +39,7 @@ def test_a_dialogue_of_several_turns() -> None:
     messages = [
         {"role": "system", "content": "Be\nbrief."},
         USER,
-        asked(written("f", {"city": "Paris"}), {"name": "g.h", "arguments": '{"n": [1, true, null]}'}),
+        asked({"city": "Paris"}, {"name": "g.h", "arguments": '{"n": [1, true, null]}'}),
         {"role": "tool", "tool_call_id": "1", "content": '{\n "sky": "blue"\n}'},
         {"role": "tool", "tool_call_id": "2", "content": "it's 20"},
         {"role": "assistant", "content": "It is blue."},
@@ -69,15 +67,15 @@ def test_a_dialogue_of_several_turns() -> None:
         ([{"content": "x"}], "unknown role ; known"),
         ([USER, {"role": "system", "content": "x"}], "a system message must be the first message"),
         ([USER, {"role": "tool", "content": "x"}], "a tool message must follow the call whose result it is"),
-        ([asked(written("f", {})), *[{"role": "tool", "content": "x"}] * 2], "must follow the call"),
-        ([asked(written("f", {})), {"role": "tool"}], "a message of role tool needs a content"),
+        ([asked({}), *[{"role": "tool", "content": "x"}] * 2], "must follow the call"),
+        ([asked({}), {"role": "tool"}], "a message of role tool needs a content"),
         ([{"role": "user", "content": 3}], "a message of role user needs a content"),
         ([{"role": "user", "content": [{"type": "image"}]}], "texts only; a message of role user has another part"),
         ([{"role": "assistant", "content": None}], "a message of role assistant needs a content"),
-        ([asked({"type": "function"})], "a tool call needs a function with a name"),
-        *(([USER, asked(written("f", text))], NO_OBJECT) for text in (*MALFORMED, TOO_DEEP)),
-        ([asked(written("f", [1]))], "the arguments of the call of f are not"),
-        ([asked(written("f", {"a": json.loads("[" * 70 + "]" * 70)}))], "nested deeper than 64 levels"),
+        ([asked({}, {"type": "function"})], "a tool call needs a function with a name"),
+        *(([USER, asked(text)], NO_OBJECT) for text in (*MALFORMED, TOO_DEEP)),
+        ([asked([1])], "the arguments of the call of f are not"),
+        ([asked({"a": json.loads("[" * 70 + "]" * 70)})], "nested deeper than 64 levels"),
     ],
 )
 def test_wrong_messages(messages: list[dict[str, Any]], message: str) -> None:

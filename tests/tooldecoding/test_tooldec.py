@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.methods.tooldec.decoder import FORMS, Form, ToolDecResult, run_tooldec
+from eval.methods.tooldec.decoder import Form, ToolDecResult, run_tooldec
 from eval.methods.tooldec.machine import CallMachine, Finished, Position
 from eval.methods.tooldec.react import REACT
 from formats.law.documents import Document, documents
 from formats.law.judges import Judged
 from formats.law.law import BIASES, Tally, ask, uncarried
 from formats.readers.reader_cases import needs_judges
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import Writer, synthetic
 from tiny_models import TOKENIZERS, tiny_model
@@ -64,35 +64,14 @@ def wrong_in_result(result: ToolDecResult, document: Document, format: str, form
     return tally.examples
 
 
-def is_beginning(text: str, tools: LookupDictionary, form: Form, format: str) -> bool:
-    """Whether a text is the beginning of calls, read character by character."""
+def read_through(text: str, tools: LookupDictionary, form: Form, format: str) -> Any:
+    """The calls of a text that is read character by character; None if they are unfinished."""
     machine = CallMachine(tools.decided("optional"), REACT if form == "react" else CALL_FORMATS[format], "typed", 2)
     position: Position | None = machine.start
     for character in text.removesuffix("\ufffd"):  # an unfinished character
         position = position and machine.advance(position, character.encode())
-    return position is not None and not isinstance(position, Finished)
-
-
-NESTED = ValueType("dict", properties=(parameter("a", "int"), parameter("b", "str", required=False)))
-NESTING = lookup(tool("f", ParameterSpec("o", NESTED, "dict", True), parameter("n", "float", required=False)))
-SCRAPS = {
-    "call": ["[f(", "o=", "{", "}", "'a'", "'b'", ": ", ",", " ", "1", "'", "n=", ")", "]", "{}, ", ".5", "x"],
-    "react": ["Action: f\nAction Input: {", '"o"', ":", "{", "}", '"a"', '"b"', ",", "1", '"', '"n": ', "{}, ", ".5"],
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-@given(data=st.data())
-def test_tokens_may_be_cut_anywhere(form: Form, data: st.DataObject) -> None:
-    machine = CallMachine(NESTING, REACT if form == "react" else CALL_FORMATS["pythonic"], "typed", 2)
-    position: Position = machine.start
-    for scrap in [SCRAPS[form][0], *data.draw(st.lists(st.sampled_from(SCRAPS[form]), max_size=20))]:
-        at_once = machine.advance(position, scrap.encode())
-        one_by_one: Position | None = position
-        for character in scrap:
-            one_by_one = one_by_one and machine.advance(one_by_one, character.encode())
-        assert at_once == one_by_one
-        position = at_once or position
+    assert position is not None
+    return machine.read(position) if isinstance(position, Finished) else None
 
 
 @needs_data
@@ -111,9 +90,9 @@ def test_random_models_on_the_data(form: Form, format: str, step: int) -> None:
         chosen = counters.constrained_tokens + counters.free_tokens
         assert counters.forced_tokens == 0 and chosen <= counters.forward_passes <= chosen + (not engine.can_drop)
         ends[result.truncated] += 1
-        if result.truncated:
-            assert not result.calls and is_beginning(result.text, document.tools, form, format)
-        else:
+        read = read_through(result.text, document.tools, form, format)  # however its tokens are cut
+        assert read == (None if result.truncated else result.calls) and bool(result.calls) != result.truncated
+        if not result.truncated:
             assert not wrong_in_result(result, document, format, form)
     assert min(ends.values()) > 4
 
@@ -192,20 +171,24 @@ def test_the_named_tool_is_called_and_none_where_none_is_allowed() -> None:
     assert not result.calls and not result.truncated and wanted.startswith(result.text) and result.text
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_an_endless_value_is_cut_off_and_reported(form: Form) -> None:
-    start = "[say(text='" if form == "call" else 'Action: say\nAction Input: {"text": "'
-    tools = lookup(tool("say", parameter("text", "str")))
-    result = tooldec(Writer("Q", start + "!?" * 99), "Q", tools, form, max_value_tokens=20)
-    assert result.truncated and not result.calls
-    assert result.text.startswith(start + "!?!?") and result.counters.free_tokens == 19
+SAY = lookup(tool("say", parameter("text", "str")))
+FLAG = lookup(tool("f", parameter("x", "bool")))
 
 
-def test_a_value_that_ends_at_the_limit_is_not_cut_off() -> None:
-    wanted, limit = "[f(x=True)]", len(TABLE.encode_after(b"=", b"True"))
-    tools = lookup(tool("f", parameter("x", "bool")))
-    result = tooldec(Writer("\n", wanted), "\n", tools, format="pythonic", max_value_tokens=limit)
-    assert result.text == wanted and not result.truncated
+@pytest.mark.parametrize(
+    ("form", "tools", "start", "rest", "limit", "cut"),
+    [
+        ("call", SAY, "[say(text='", "!?" * 99, 20, True),
+        ("react", SAY, 'Action: say\nAction Input: {"text": "', "!?" * 99, 20, True),
+        ("call", FLAG, "[f(x=True)]", "", len(TABLE.encode_after(b"=", b"True")), False),
+    ],
+)
+def test_a_value_beyond_the_limit_is_reported(
+    form: Form, tools: LookupDictionary, start: str, rest: str, limit: int, cut: bool
+) -> None:
+    result = tooldec(Writer("\n", start + rest), "\n", tools, form, format="pythonic", max_value_tokens=limit)
+    assert (result.truncated, not result.calls) == (cut, cut)
+    assert result.text.startswith(start + rest[:4]) and (not cut or result.counters.free_tokens == limit - 1)
 
 
 def test_the_end_of_the_context_is_reported() -> None:

@@ -23,7 +23,7 @@ pytest.importorskip("ray", reason="the extra ray is not installed")
 Cli = Callable[..., Ran]
 TESTS = Path(__file__).parents[2]
 DEMO = TESTS.parent / "tooldecoding" / "demo"
-QUICK = ("--order-limit", 6, "--max-value-tokens", 16)
+QUICK = ("--order-limit", 2, "--max-value-tokens", 8)
 
 
 @pytest.fixture(scope="module")
@@ -46,9 +46,8 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows with three sets of tools in turns; the last cannot be decoded."""
     tools = (DEMO / "tools.jsonl").read_text().splitlines()
     asked = ("Send the token to Ann.", "Wake me at 7.", "What time is it?", "Tell me about Rome, please.")
-    rows = [
-        {"id": f"r{n}", "prompt": f"{asked[n % 4]} ({n})", "tools": "\n".join(tools[: 1 + n % 3])} for n in range(12)
-    ]
+    sets = ["\n".join(tools[:count]) for count in (1, 2, 3)]
+    rows = [{"id": f"r{n}", "prompt": f"{asked[n % 4]} ({n})", "tools": sets[n % 3]} for n in range(12)]
     path = tmp_path_factory.mktemp("batch") / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": "bad", "prompt": ""}]))
     return path
@@ -56,14 +55,6 @@ def batch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def decode(batch: Path, out: Path, *arguments: Any) -> tuple[Any, ...]:
     return ("decode", "--batch", batch, "--out", out, "--batch-size", 2, *QUICK, *arguments)
-
-
-@pytest.fixture(scope="module")
-def expected(cli: Cli, batch: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    out = tmp_path_factory.mktemp("alone") / "out.jsonl"
-    ran = cli(*decode(batch, out))
-    assert ran.code == 0, ran.err
-    return results(out)
 
 
 def results(path: Path) -> dict[str, Any]:
@@ -83,14 +74,13 @@ def predicted(value: Any) -> Any:
     return pytest.approx(value, abs=1e-4) if isinstance(value, float) else value
 
 
-def test_a_batch_is_decoded_as_in_one_process(
-    cli: Cli, batch: Path, expected: dict[str, Any], address: str, tmp_path: Path
-) -> None:
-    out = tmp_path / "out.jsonl"
+def test_a_batch_is_decoded_as_in_one_process(cli: Cli, batch: Path, address: str, tmp_path: Path) -> None:
+    alone, out = tmp_path / "alone.jsonl", tmp_path / "out.jsonl"
+    assert cli(*decode(batch, alone)).code == 0
     ran = cli(*decode(batch, out, "--ray", address, "--actors", 2))
     assert ran.code == 0, ran.err
     assert ran.out == "" and ran.err.endswith("12 decoded, 0 skipped, 1 failed\n")
-    assert results(out) == expected
+    assert results(out) == results(alone)
     ran = cli(*decode(batch, out))  # one process goes on with the same manifest
     assert (ran.code, ran.err.splitlines()[-2]) == (0, "0 decoded, 13 skipped, 0 failed"), ran.err
 
@@ -110,7 +100,7 @@ def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, A
 
 
 def test_a_killed_worker_loses_nothing(spread_by_stub: Callable[..., Any]) -> None:
-    items = [f"{letter}wait{number}" for number in range(15) for letter in "ba"]
+    items = [f"{letter}wait{number}" for number in range(10) for letter in "ba"]
     answers: list[str] = []
     for _, [(answer, worker)] in spread_by_stub(items):
         answers.append(answer)

@@ -1,37 +1,114 @@
-"""Law: what is written behind a prompt does not depend on who joins and leaves beside it."""
+"""Law 2: what is written behind a prompt depends on no strategy, neighbour or draft, nor on who joins and leaves."""
 
 import itertools
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from lookup.dictionary import LookupDictionary
-from tiny_models import byte_level_tokenizer, tiny_model
+from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
+from tooldecoding.errors import ModelError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
 from tooldecoding.scheduler import PieceSize, Run, Scheduler, join, logits, passed, spawn
-from tools import PROMPTS, WEATHER, lookup
+from tools import PROMPTS, WEATHER, in_order, lookup, parameter, tool
 
 TOOLS: LookupDictionary = lookup(WEATHER)
 TOKENIZER = byte_level_tokenizer()
+SEND = tool("Send", parameter("to", "str"), parameter("body", "str"), parameter("n", "int", required=False))
+TASKS = [(PROMPTS[0], lookup(WEATHER)), (f"say 'New York' to Bob {PROMPTS[1]}", lookup(SEND, WEATHER))]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "orders": {"format": "api-bank", "order_limit": 6},
+    "drafts": {"format": "pythonic", "order_limit": 1, "max_calls": 2},
+    "exact": {"format": "pythonic", "order_limit": 6, "max_calls": 2, "stopping": "exact"},
+    "posterior": {"order_limit": 6, "stopping": "posterior", "stopping_level": 0.5, "optional_share": 0.2},
+}
+
+THOROUGH = ("llama", "bloom")
+"""Shapes that are decoded with all settings, one for each strategy; each of the others has one of them."""
+
+
+def tasks(**fields: Any) -> list[Request]:
+    return [Request(prompt, tools, DecodeOptions(**{"max_value_tokens": 3} | fields)) for prompt, tools in TASKS]
+
+
+def decoders(shape: str) -> list[ToolDecoder]:
+    """One for each strategy that the model can be decoded with."""
+    model = tiny_model(shape, len(TOKENIZER))
+    made = [ToolDecoder(model, TOKENIZER, strategy="batched", prompt_cache_mb=0)]
+    if shape == "bloom":
+        with pytest.raises(ModelError, match="use batched or auto"):
+            ToolDecoder(model, TOKENIZER, strategy="packed")
+    elif shape not in RECURRENT_SHAPES:
+        made.append(ToolDecoder(model, TOKENIZER, strategy="packed", prompt_cache_mb=0))
+    assert ToolDecoder(model, TOKENIZER).strategy == made[-1].strategy, "auto packs where that is possible"
+    return made
+
+
+def outcome(result: DecodeResult) -> Any:
+    """Everything that a result and its candidates wrote."""
+    return result.text, [(c.order, c.text, c.token_ids) for call in result.calls for c in call.candidates]
+
+
+def cost(result: DecodeResult) -> tuple[int, int]:
+    return result.counters.positions, result.counters.forward_passes
+
+
+@pytest.mark.parametrize(("place", "shape"), list(enumerate([*SHAPES, *OTHER_SHAPES, *RECURRENT_SHAPES])))
+def test_strategies_neighbours_and_drafts_change_nothing(place: int, shape: str) -> None:
+    made, every = decoders(shape), list(SETTINGS.values())
+    for fields in every if shape in THOROUGH else [every[place % len(every)]]:
+        expected = [outcome(result) for result in made[0].run(tasks(**fields, draft_tokens=0))]
+        for decoder in made:
+            together = decoder.run(tasks(**fields))
+            alone = [decoder.run([request])[0] for request in tasks(**fields)]
+            assert [outcome(r) for r in together] == [outcome(r) for r in alone] == expected
+            assert [cost(r) for r in together] == [cost(r) for r in alone]
+    if shape in RECURRENT_SHAPES:  # a state cannot go back, so that no draft is tried, and none is paid for
+        drafted, plain = (made[0].run(tasks(order_limit=1, draft_tokens=n)) for n in (12, 0))
+        assert [cost(r) for r in drafted] == [cost(r) for r in plain]
+
+
+@pytest.mark.parametrize("shape", ["llama", "gemma2", "gpt2", "bloom"])
+def test_an_order_beside_others_is_the_order_alone(shape: str) -> None:
+    for decoder in decoders(shape):
+        [result] = decoder.run(tasks(order_limit=6)[:1])
+        assert len(result.calls[0].candidates) == 6
+        for candidate in result.calls[0].candidates[1::2]:
+            [request] = tasks(order_limit=1)[:1]
+            [alone] = decoder.run([replace(request, tools=in_order(WEATHER, candidate.order))])
+            [single] = alone.calls[0].candidates
+            assert (single.text, single.token_ids) == (candidate.text, candidate.token_ids)
+            logprobs = [value.logprob for value in candidate.values]
+            assert [value.logprob for value in single.values] == pytest.approx(logprobs, abs=1e-4)
+
+
+def test_same_seed_same_output() -> None:
+    first, second, other = (
+        [outcome(r) for r in decoders("llama")[-1].run(tasks(order_limit=6, seed=seed))] for seed in (3, 3, 4)
+    )
+    assert first == second != other
+
+
 CHUNK = 8
 
 
 def requests() -> list[Request]:
     """Calls, and texts that may go over into calls; short and long prompts."""
-    found = []
-    for number, prompt in enumerate([*PROMPTS, PROMPTS[0] * 3, "Hi", PROMPTS[1] * 2]):
-        options = DecodeOptions(
-            tool_choice=("required", "auto", "none")[number % 3], order_limit=1 + number % 3, max_value_tokens=4,
-            max_text_tokens=12, max_calls=2,
-        )  # fmt: skip
-        found.append(Request(prompt, TOOLS, options))
-    return found
+    fields: dict[str, Any] = {"max_value_tokens": 4, "max_text_tokens": 12, "max_calls": 2}
+    options = [
+        DecodeOptions(tool_choice=choice, order_limit=1 + number, **fields)
+        for number, choice in enumerate(("required", "auto", "none"))
+    ]
+    prompts = [*PROMPTS, PROMPTS[0] * 3, "Hi", PROMPTS[1] * 2]
+    return [Request(prompt, TOOLS, options[number % 3]) for number, prompt in enumerate(prompts)]
 
 
 def begun(decoder: ToolDecoder, scheduler: Scheduler, request: Request, watched: bool = False) -> Run[DecodedPrompt]:
@@ -50,12 +127,8 @@ def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
 
 @pytest.fixture(scope="module")
 def alone(decoder: ToolDecoder) -> list[tuple[Any, ...]]:
-    found = []
-    for request in requests():
-        scheduler = Scheduler(decoder.new_engine())
-        [prompt] = scheduler.finish([begun(decoder, scheduler, request)])
-        found.append(written(prompt))
-    return found
+    schedulers = [(request, Scheduler(decoder.new_engine())) for request in requests()]
+    return [written(scheduler.finish([begun(decoder, scheduler, asked)])[0]) for asked, scheduler in schedulers]
 
 
 @pytest.mark.parametrize("seed", range(4))
