@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from eval.errors import EvalError
 from eval.metrics.score_row import Score
@@ -37,13 +37,18 @@ class Manifest(BaseModel, frozen=True):
     drawn_from: int
 
 
+def _without_phases(counters: Any) -> Any:
+    known = isinstance(counters, dict)
+    return {name: count for name, count in counters.items() if name != "phases"} if known else counters
+
+
 class Cost(BaseModel, frozen=True):
     """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
     id: Text
     error: str | None = None
     seconds: Number
-    counters: dict[str, Number | None | dict[str, Number]]
+    counters: Annotated[dict[str, Number | None], BeforeValidator(_without_phases)]
     prompt_tokens: Number | None = None
 
 

@@ -89,7 +89,8 @@ def _content(text: str, notation: RawText) -> tuple[str, bool | None]:
 
 def _as_documented(value: Any, spec: ParameterSpec) -> Any:
     """A value read from JSON: the default as it is documented, and lists as tuples."""
-    if spec.default is not MISSING and render_json(spec.default) == render_json(value):
+    wrong = isinstance(spec.default, tuple) and spec.value_type.kind == "list"  # def f(keys: list[str] = ())
+    if spec.default is not MISSING and not wrong and render_json(spec.default) == render_json(value):
         return spec.default
     return _with_tuples(value, spec.value_type)
 

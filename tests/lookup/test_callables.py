@@ -15,7 +15,7 @@ from seams import accepts, key_text
 
 from lookup import MISSING, DocumentationError, extract
 from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import render_value
+from lookup.values.literal_values import read_value, render_value
 from voting import check_value
 
 
@@ -304,3 +304,10 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
 def test_pydantic_is_not_imported_before_it_is_needed():
     code = "import sys, lookup; sys.exit('pydantic' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_an_empty_list_is_a_list_where_the_default_is_an_empty_tuple():
+    def f(listed: list[str] = (), paired: tuple[str, ...] = (), free=()): ...
+
+    values = [read_value("[]", parameter, "json") for parameter in tool_of(f).parameters]
+    assert values == [[], (), ()]
