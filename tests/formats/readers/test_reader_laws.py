@@ -122,3 +122,8 @@ def test_raw_values_may_hold_other_marks(name: str) -> None:
     for held in ("<b>&amp;</b> </function> <arg_key> \\n", ""):
         [(_, pairs)] = READERS[name](weather(name).replace("Paris", held))
         assert dict(pairs)["city"] == held
+
+
+def test_a_text_is_not_written_as_another_value() -> None:
+    assert not refused("deepseek-v3.2", with_city("deepseek-v3.2", "[1]"))
+    assert refused("deepseek-v3.2", with_city("deepseek-v3.2", '"x"'))
