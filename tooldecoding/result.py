@@ -107,7 +107,7 @@ class DecodeResult:
     def valid(self) -> bool:
         """Whether the format's reader reads the calls back, and each has all required keys with values of their types.
 
-        The reader shares no code with what writes calls (``tooldecoding.formats``).
+        The reader shares the pieces of the format with what writes calls, and no code (``tooldecoding.formats``).
         """
         return not self._unread and all(c.voted.valid for c in self.calls)
 

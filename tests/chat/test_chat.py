@@ -144,19 +144,10 @@ class TestModels:
 
     def test_a_template_that_writes_no_known_format(self) -> None:
         decoder = decoder_of(HERMES.replace("<tool_call>", "<tooooool>"))
-        with pytest.raises(ModelError, match=r"writes calls in no known format: .*tooooool.* --format"):
-            decoder.chat([USER], [OPENAI])
-        with pytest.raises(ModelError, match="no known format"):
-            decoder.decode([USER], [OPENAI])
+        for door in (decoder.chat, decoder.decode):
+            with pytest.raises(ModelError, match=r"writes calls in no known format: .*tooooool.* --format"):
+                door([USER], [OPENAI])  # type: ignore[operator]
 
-    @pytest.mark.parametrize(
-        "refusal",
-        [
-            "{{ raise_exception('no\nway') }}", "{{ 1 // 0 }}", "{{ nothing.at.all }}", "{{ broken",
-            "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-        ],
-    )  # fmt: skip
-    def test_a_template_that_raises(self, refusal: str) -> None:
-        with pytest.raises(PromptError, match=r"^the model's chat template refuses the dialogue: ") as error:
-            decoder_of(refusal).chat([USER], tools=[OPENAI], format="hermes")
-        assert "\n" not in str(error.value)
+    def test_a_template_that_raises(self) -> None:
+        with pytest.raises(PromptError, match=r"^the model's chat template refuses the dialogue: no way$"):
+            decoder_of("{{ raise_exception('no\nway') }}").chat([USER], tools=[OPENAI], format="hermes")

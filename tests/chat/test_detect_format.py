@@ -115,3 +115,9 @@ def test_a_changed_template_is_read_again() -> None:
     assert detect_format(own).name == "hermes"
     own.chat_template = template(CALLS["olmo3"])
     assert detect_format(own).name == "olmo3"
+
+
+def test_a_call_has_no_content_where_an_empty_one_leaves_a_trace() -> None:
+    traced = "{% if message.content is string %}<text>{{ message.content }}</text>{% endif %}"
+    assert habits_of(tokenizer(template(CALLS["hermes"]))).no_content == ""
+    assert habits_of(tokenizer(template(traced + CALLS["hermes"]))).no_content is None

@@ -83,17 +83,11 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
     assert not request.special_tokens
     text = str(request.prompt)
     assert text.endswith("</tool><user>Grüße, paint it.<assistant>")
-    (function,) = [json.loads(text[len("<tool>") : text.index("</tool>")])]
-    assert function["type"] == "function"
-    assert function["function"]["parameters"] == {
-        "type": "object",
-        "properties": {
-            "colour": {"type": "string", "description": "Its colour.", "enum": ["red", "blau"]},
-            "coats": {"type": "integer", "description": "How many.", "default": 2},
-            "walls": {"type": "array", "items": {"type": "string"}, "description": "Which."},
-        },
-        "required": ["colour"],
-    }
+    (tool,) = [json.loads(text[len("<tool>") : text.index("</tool>")])]
+    assert tool["type"] == "function"
+    schema = SCHEMA_TOOL["parameters"]
+    properties = schema["properties"] | {"coats": {"type": "integer", "description": "How many.", "default": 2}}
+    assert tool["function"]["parameters"] == {"type": "object", "properties": properties, "required": ["colour"]}
     with pytest.raises(PromptError, match="refuses the dialogue: no"):
         request_text(tokenizer, "refuse", documentation, template="chat")
     tokenizer.chat_template = None
@@ -101,39 +95,29 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
         make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
 
 
-class TestAuto:
-    DOCUMENTATION = Documentation.read([API_BANK_TOOL], "d")
+AUTO = Documentation.read([API_BANK_TOOL], "d")
 
-    def same(self, tokenizer: Any, content: Any, template: Any, **options: Any) -> None:
-        by_name, by_itself = DecodeCommand(template=template, **options), DecodeCommand(**options)
-        expected = make_request(content, self.DOCUMENTATION, by_name, tokenizer)
-        found = make_request(content, self.DOCUMENTATION, by_itself, tokenizer)
-        assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
-        assert "GetDay" in str(found.prompt)
 
-    @pytest.mark.parametrize(("form", "template"), [("api-bank", "api-bank"), ("pythonic", "bfcl")])
-    def test_shape_of_the_call_format(self, tokenizer: Any, form: str, template: str) -> None:
-        self.same(tokenizer, "What day is it?", template, format=form)
-
-    def test_chat_template_that_prints_tools(self) -> None:
-        tokenizer = byte_level_tokenizer()
-        tokenizer.chat_template = CHAT_TEMPLATE
-        self.same(tokenizer, "What day is it?", "chat")
-        self.same(tokenizer, TURNS, "api-bank")
-        assert make_request(json.dumps(API_BANK_TOOL), None, DecodeCommand(), tokenizer).special_tokens
-
-    @pytest.mark.parametrize(
-        "chat_template",
-        [
-            "{{ raise_exception('no') }}",
-            "{{ messages[0].content + 1 }}",
-            {"first": "a", "second": "b"},
-        ],
-    )
-    def test_chat_template_that_takes_no_message(self, chat_template: Any) -> None:
-        tokenizer = byte_level_tokenizer()
-        tokenizer.chat_template = chat_template
-        self.same(tokenizer, "What day is it?", "api-bank")
+@pytest.mark.parametrize(
+    ("chat_template", "content", "form", "template"),
+    [
+        (None, "What day is it?", "api-bank", "api-bank"),
+        (None, "What day is it?", "pythonic", "bfcl"),
+        (CHAT_TEMPLATE, "What day is it?", "auto", "chat"),
+        (CHAT_TEMPLATE, TURNS, "auto", "api-bank"),
+        ("{{ raise_exception('no') }}", "What day is it?", "auto", "api-bank"),
+        ("{{ messages[0].content + 1 }}", "What day is it?", "auto", "api-bank"),
+        ({"first": "a", "second": "b"}, "What day is it?", "auto", "api-bank"),
+    ],
+)
+def test_auto_takes_the_template_that_fits(chat_template: Any, content: Any, form: str, template: Any) -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = chat_template
+    by_name, by_itself = DecodeCommand(template=template, format=form), DecodeCommand(format=form)
+    expected, found = (make_request(content, AUTO, each, tokenizer) for each in (by_name, by_itself))
+    assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
+    assert "GetDay" in str(found.prompt)
+    assert make_request(json.dumps(API_BANK_TOOL), None, DecodeCommand(), tokenizer).special_tokens
 
 
 def test_raw_takes_no_dialogue(tokenizer: Any) -> None:

@@ -7,7 +7,7 @@ equal prompts.
 
 import re
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from random import Random, SystemRandom
 from typing import Final
@@ -34,59 +34,43 @@ SOURCE: Random = SystemRandom()
 _LETTERS: Final = string.ascii_letters + string.digits
 
 _DRAWN: Final = {IdForm.ANY: ("call_", 24), IdForm.NINE: ("", 9)}
-"""What a new id begins with, and how many letters follow."""
+"""What a new id begins with, and how many letters follow; other forms have counted ids only."""
 
 _COUNTED: Final = {
-    IdForm.ANY: "call_{number:04}",
-    IdForm.NINE: "call{number:05}",
-    IdForm.NAMED: "functions.{name}:{number}",
-    IdForm.NUMBER: "{number}",
+    IdForm.ANY: ("call_{number:04}", "(?s:.+)"),
+    IdForm.NINE: ("call{number:05}", "[a-zA-Z0-9]{9}"),
+    IdForm.NAMED: ("functions.{name}:{number}", r"functions\.{name}:[0-9]{{1,9}}"),
+    IdForm.NUMBER: ("{number}", "[0-9]{1,9}"),
 }
+"""A counted id, and the pattern of those that the template takes."""
 
 
 def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> list[str]:
     """Return ids for new calls, by the names of their tools; ``earlier`` are the calls of the conversation."""
     used = {call.id for call in earlier}
-    found: list[str] = []
-    for number, name in enumerate(names, start=len(earlier)):
-        found.append(_free(_drawn, form, name, number, used))
-        used.add(found[-1])
-    return found
+    return [_free(form, name, number, used, *_DRAWN.get(form, ())) for number, name in enumerate(names, len(earlier))]
 
 
 def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:
     """Return the template's id for each id of a conversation: the same if the template takes it."""
-    kept = {call.id for call in calls if _fits(form, call)}
-    used, ids = set(kept), dict[str, str]()
-    for number, call in enumerate(calls):
-        ids[call.id] = call.id if call.id in kept else _free(_counted, form, call.name, number, used)
-        used.add(ids[call.id])
-    return ids
+    ids = {call.id: call.id for call in calls if _fits(form, call)}
+    used = {*ids}
+    return {call.id: ids.get(call.id) or _free(form, call.name, number, used) for number, call in enumerate(calls)}
 
 
 def _fits(form: IdForm, call: ToolCall) -> bool:
-    patterns = {
-        IdForm.ANY: "(?s:.+)",
-        IdForm.NINE: "[a-zA-Z0-9]{9}",
-        IdForm.NAMED: rf"functions\.{re.escape(call.name)}:[0-9]{{1,9}}",
-        IdForm.NUMBER: "[0-9]{1,9}",
-    }
-    return re.fullmatch(patterns[form], call.id) is not None
+    pattern = _COUNTED[form][1]
+    if form is IdForm.NAMED:
+        pattern = pattern.format(name=re.escape(call.name))
+    return re.fullmatch(pattern, call.id) is not None
 
 
-def _free(spelled: Callable[[IdForm, str, int], str], form: IdForm, name: str, number: int, used: set[str]) -> str:
-    """Return the first id from ``number`` on that is not used."""
-    while (found := spelled(form, name, number)) in used:
+def _free(form: IdForm, name: str, number: int, used: set[str], beginning: str = "", letters: int = 0) -> str:
+    """Return the first id from ``number`` on, or drawn one, that is not used, and add it to those."""
+    while True:
+        drawn = beginning + "".join(SOURCE.choices(_LETTERS, k=letters))
+        found = drawn if letters else _COUNTED[form][0].format(name=name, number=number)
+        if found not in used:
+            used.add(found)
+            return found
         number += 1
-    return found
-
-
-def _drawn(form: IdForm, name: str, number: int) -> str:
-    if form not in _DRAWN:
-        return _counted(form, name, number)
-    beginning, letters = _DRAWN[form]
-    return beginning + "".join(SOURCE.choices(_LETTERS, k=letters))
-
-
-def _counted(form: IdForm, name: str, number: int) -> str:
-    return _COUNTED[form].format(name=name, number=number)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from lookup.values.literal_values import render_value
 from lookup.values.notations import RawText
-from tooldecoding.chat.probe import NAME
+from tooldecoding.chat.probe import ANSWER, NAME
 from tooldecoding.formats.call_format import ID, CallFormat
 from tooldecoding.formats.known_formats import NATIVE_FORMATS
 from tooldecoding.formats.pythonic import PYTHONIC
@@ -35,17 +35,13 @@ class Written(NamedTuple):
         The dialogue.
     arguments : mapping of str to object
         Those of the call.
-    before, behind : str
-        What the template writes around a plain answer in the call's place; both empty if it refuses one.
-    prompt : str
-        The dialogue before the call, as the model gets it to go on.
+    answered : tuple of str
+        The dialogue with the plain answer in the call's place, as the template writes it, and as the model goes on.
     """
 
     text: str
     arguments: Mapping[str, Any]
-    before: str = ""
-    behind: str = ""
-    prompt: str = ""
+    answered: tuple[str, ...] = ()
 
 
 class Detected(NamedTuple):
@@ -89,10 +85,11 @@ def instructed_format(text: str) -> Detected | None:
 def excerpt(written: Written) -> str:
     """Return a short printable form of the text around the call."""
     texts = leaves(written.arguments)
-    begin = max(0, min(written.text.find(text) for text in texts) - _BEFORE)
+    begin = min(written.text.find(text) for text in texts) - _BEFORE
     end = max(written.text.rfind(text) + len(text) for text in texts) + _BEHIND
-    before = written.text.find(written.before) + len(written.before) if written.before else begin
-    return printable(written.text[max(begin, before) : end])
+    before = "".join(written.answered[:1]).partition(ANSWER["content"])[0]
+    front = len(before) if written.text.startswith(before) else 0
+    return printable(written.text[max(0, begin, front) : end])
 
 
 def leaves(arguments: Mapping[str, Any]) -> list[str]:
@@ -137,9 +134,8 @@ def _ends_turn(call_format: CallFormat, written: Written) -> bool:
 
 def _alone(part: str, written: Written) -> bool:
     """Whether a call without marks is all that the assistant says; else it stands in marks that no format has."""
-    before, found, behind = written.text.partition(part)
-    fronts = written.before.rstrip(), written.prompt.rstrip()
-    return bool(found) and before.rstrip() in fronts and behind.lstrip() == written.behind.lstrip()
+    said = [text.replace(ANSWER["content"], part) for text in written.answered]
+    return _SPACE.sub("", written.text) in [_SPACE.sub("", text) for text in said]
 
 
 def printable(text: str) -> str:

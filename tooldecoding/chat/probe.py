@@ -49,8 +49,8 @@ IDS: Final = {
 }
 """An id of each form, in the sequence in which they are tried; templates write them as they are, or check them."""
 
-_OTHER_IDS: Final = ("qzvx00001",)
-"""Ids of further calls."""
+_OTHER_ID: Final = "qzvx00001"
+"""Of a second call."""
 
 USER: Final[Mapping[str, Any]] = {"role": "user", "content": "Please call the tool."}
 SYSTEM: Final[Mapping[str, Any]] = {"role": "system", "content": "You are helpful."}
@@ -99,16 +99,6 @@ def chat_prompt(
     return str(text)
 
 
-def _messages(calls: Mapping[str, Any], content: str | None) -> list[dict[str, Any]]:
-    """Return an assistant's message with calls of the tool, by id, with their arguments; and a result for each."""
-    written = [
-        {"id": call_id, "type": "function", "function": {"name": NAME, "arguments": arguments}}
-        for call_id, arguments in calls.items()
-    ]
-    results = [{"role": "tool", "name": NAME, "tool_call_id": call_id, "content": "Done."} for call_id in calls]
-    return [{"role": "assistant", "content": content, "tool_calls": written}, *results]
-
-
 class Way(NamedTuple):
     """How a dialogue with the call is given. Templates demand a system message or refuse it, and so on."""
 
@@ -130,11 +120,16 @@ class Way(NamedTuple):
         return [TOOL] if self.tools else []
 
     def called(self, *calls: Mapping[str, Any], **changes: Any) -> list[Mapping[str, Any]]:
-        """Return the dialogue with calls of these arguments, and the results if the way has them."""
+        """Return the dialogue with one or two calls of these arguments, and the results if the way has them."""
         given = [json.dumps(arguments) if self.as_text else dict(arguments) for arguments in calls]
-        ids = (IDS[self.ids], *_OTHER_IDS)
-        message, *results = _messages(dict(zip(ids, given, strict=False)), self.content)
-        return [*self.asked, message | changes, *results * self.result]
+        ids = (IDS[self.ids], _OTHER_ID)[: len(calls)]
+        written = [
+            {"id": call_id, "type": "function", "function": {"name": NAME, "arguments": arguments}}
+            for call_id, arguments in zip(ids, given, strict=True)
+        ]
+        message = {"role": "assistant", "content": self.content, "tool_calls": written} | changes
+        results = [{"role": "tool", "name": NAME, "tool_call_id": call_id, "content": "Done."} for call_id in ids]
+        return [*self.asked, message, *results * self.result]
 
 
 WAYS: Final = [

@@ -159,7 +159,6 @@ def _found(probe: Probe) -> tuple[Detected | str, Way]:
     senses, unknown, takes_calls, seen = dict[Way, int](), "", False, {""}
     for way in WAYS:
         without = probe.write([*way.asked, ANSWER], way.documented, ending=False)
-        before, _, behind = without.partition(ANSWER["content"])
         senses[way] = 0
         for arguments in (ARGUMENTS, PLAIN):
             text = probe.write(way.called(arguments), way.documented, ending=False)
@@ -171,7 +170,9 @@ def _found(probe: Probe) -> tuple[Detected | str, Way]:
             if not shown or text in seen:
                 continue
             seen.add(text)
-            written = Written(text, arguments, before, behind, probe.write(way.asked, way.documented))
+            _, answer, behind = without.partition(ANSWER["content"])
+            prompt = probe.write(way.asked, way.documented)
+            written = Written(text, arguments, (without, prompt + answer + behind))
             detected = written_format(written)
             if detected is not None:
                 return detected, way

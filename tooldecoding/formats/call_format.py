@@ -74,12 +74,12 @@ class CallFormat:
     """
 
     name: str
-    notation: Notation
-    parallel: bool
+    notation: Notation = "json"
+    parallel: bool = True
     reader: Reader = read_nothing
     also: "tuple[CallFormat, ...]" = field(default=(), compare=False)
     opener: str = "["
-    closer: str = "]"
+    closer: str = ""
     next_call: str = ", "
     bracket: str = "("
     end: str = ")"

@@ -1,7 +1,7 @@
 """Reads calls by the pieces of their format, in every spelling that models and templates write.
 
-Values are read strictly and by themselves: this shares no code with what writes them, and knows no tools, so that every
-raw value is a text. ``tests/formats/readers`` has it judged by readers of other hands.
+This shares the pieces with what writes calls, and no code. It knows no tools, so that every raw value is a text.
+``tests/formats/readers`` has it judged by readers of other hands.
 """
 
 import re

@@ -39,13 +39,10 @@ _NO_NEWLINES: Final = {"opener": '<tool_call>{"name": "', "end": "}}</tool_call>
 HERMES = readable(
     CallFormat(
         name="hermes",
-        notation="json",
-        parallel=True,
         opener='<tool_call>\n{"name": "',
         bracket='", "arguments": {',
         end="}}\n</tool_call>",
         next_call='\n<tool_call>\n{"name": "',
-        closer="",
         marks=("<tool_call>", "</tool_call>"),
         turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
     ),
@@ -56,12 +53,10 @@ HERMES = readable(
 LLAMA3_JSON = readable(
     CallFormat(
         name="llama3-json",
-        notation="json",
         parallel=False,  # the chat template refuses two calls
         opener='{"name": "',
         bracket='", "parameters": {',
         end="}}",
-        closer="",
         turn_ends=("<|eot_id|>", "<|eom_id|>"),
     ),
     {"parallel": True, "next_call": '; {"name": "'},
@@ -69,8 +64,6 @@ LLAMA3_JSON = readable(
 
 _LIST: Final = CallFormat(
     name="json-list",
-    notation="json",
-    parallel=True,
     opener='[{"name": "',
     bracket='", "arguments": {',
     end="}}",
@@ -125,8 +118,6 @@ _CALL: Final = f'\n    {{"tool_call_id": "{INDEX}", "tool_name": "'
 COHERE = readable(
     CallFormat(
         name="cohere",
-        notation="json",
-        parallel=True,
         opener=f"<|START_ACTION|>[{_CALL}",
         bracket='", "parameters": {',
         end="}}",

@@ -35,8 +35,6 @@ from tooldecoding.formats.calls_reader import readable
 
 _DEEPSEEK: Final = CallFormat(
     name="",
-    notation="json",
-    parallel=True,
     closer="<｜tool▁calls▁end｜>",
     marks=(
         "<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>",
@@ -70,8 +68,6 @@ DEEPSEEK_V31 = readable(
 KIMI_K2 = readable(
     CallFormat(
         name="kimi-k2",
-        notation="json",
-        parallel=True,
         opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
         bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
         end="}<|tool_call_end|>",
@@ -88,13 +84,10 @@ KIMI_K2 = readable(
 MISTRAL_ARGS = readable(
     CallFormat(
         name="mistral-args",
-        notation="json",
-        parallel=True,
         opener="[TOOL_CALLS]",
         bracket="[ARGS]{",
         end="}",
         next_call="[TOOL_CALLS]",
-        closer="",
         marks=("[TOOL_CALLS]", "[ARGS]"),
         turn_ends=("</s>",),
     ),
@@ -112,7 +105,6 @@ _HARMONY_HEADS: Final = (
 HARMONY = readable(
     CallFormat(
         name="harmony",
-        notation="json",
         parallel=False,  # the end of a call ends the turn
         opener="<|channel|>commentary to=functions.",
         bracket=" <|constrain|>json<|message|>{",

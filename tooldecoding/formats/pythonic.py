@@ -20,9 +20,9 @@ from dataclasses import replace
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.calls_reader import readable
 
-API_BANK = readable(CallFormat("api-bank", "quoted", parallel=False))
+API_BANK = readable(CallFormat("api-bank", "quoted", parallel=False, closer="]"))
 
-PYTHONIC = readable(CallFormat("pythonic", "python", parallel=True))
+PYTHONIC = readable(CallFormat("pythonic", "python", closer="]"))
 
 LLAMA4_PYTHONIC = readable(
     replace(

@@ -48,7 +48,6 @@ QWEN_XML = readable(
     CallFormat(
         name="qwen-xml",
         notation=RawText("\n</parameter>"),
-        parallel=True,
         opener="<tool_call>\n<function=",
         bracket=">\n",
         key_opener="<parameter=",
@@ -57,7 +56,6 @@ QWEN_XML = readable(
         end="\n</function>\n</tool_call>",
         empty_end="</function>\n</tool_call>",
         next_call="\n<tool_call>\n<function=",
-        closer="",
         marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
         turn_ends=("<|im_end|>",),
     )
@@ -67,7 +65,6 @@ GLM45 = readable(
     CallFormat(
         name="glm-4.5",
         notation=RawText("</arg_value>"),
-        parallel=True,
         lead="\n",
         opener="<tool_call>",
         bracket="\n",
@@ -77,7 +74,6 @@ GLM45 = readable(
         end="\n</tool_call>",
         empty_end="</tool_call>",
         next_call="\n<tool_call>",
-        closer="",
         marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
         turn_ends=("<|observation|>", "<|user|>"),
     )
@@ -100,7 +96,6 @@ MINIMAX_M2 = readable(
     CallFormat(
         name="minimax-m2",
         notation=RawText("</parameter>"),
-        parallel=True,
         lead="\n",
         opener='<minimax:tool_call>\n<invoke name="',
         bracket='">\n',
@@ -120,7 +115,6 @@ DEEPSEEK_V32 = readable(
     CallFormat(
         name="deepseek-v3.2",
         notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
-        parallel=True,
         lead="\n\n",
         opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
         bracket='">\n',

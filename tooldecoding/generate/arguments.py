@@ -24,50 +24,17 @@ _HELD = {
     *("max_new_tokens", "max_length", "eos_token_id", "pad_token_id", "return_dict_in_generate"),
     *("bos_token_id", "transformers_version"),  # no meaning with a prompt
 }
-_SAMPLING = "calls are decoded greedily; leave it out, or pass do_sample=False"
 _ROWS = "there is one voted call a prompt; pass 1; order_limit of tool_decoding says how many orders vote"
-_ENDS = (
-    "a call ends where its format ends; leave it out: max_value_tokens, max_text_tokens, max_calls and order_limit of "
-    "tool_decoding bound the work, max_new_tokens the length"
-)
-_LOGITS = "the documentation alone says which tokens may follow; leave it out"
-_OUTPUT = "leave it out: with return_dict_in_generate=True the results hold candidates, votes and log-probabilities"
-_PROMPTS = "leave it out: prompts are given as input_ids and attention_mask alone"
-_OTHERWISE = "Tool Decoding has no use for it; leave it out"
+_OTHERWISE = "calls are decoded greedily by the documentation; leave it out (docs/transformers-generate.md says why)"
 
-_ADVICE = {
-    _SAMPLING: "do_sample temperature top_k top_p min_p top_h typical_p epsilon_cutoff eta_cutoff",
-    _ROWS: "num_beams num_return_sequences num_beam_groups early_stopping length_penalty diversity_penalty",
-    _ENDS: "max_time stop_strings stopping_criteria min_length min_new_tokens",
-    _LOGITS: "logits_processor prefix_allowed_tokens_fn bad_words_ids force_words_ids constraints forced_bos_token_id "
-    "forced_eos_token_id suppress_tokens begin_suppress_tokens sequence_bias repetition_penalty guidance_scale "
-    "encoder_repetition_penalty no_repeat_ngram_size encoder_no_repeat_ngram_size watermarking_config "
-    "exponential_decay_length_penalty negative_prompt_ids negative_prompt_attention_mask",
-    _OUTPUT: "output_scores output_logits output_attentions output_hidden_states",
-    _PROMPTS: "inputs_embeds past_key_values position_ids token_type_ids",
-}
-_ADVICE_OF = {name: advice for advice, names in _ADVICE.items() for name in names.split()}
+_DEFAULTS: Mapping[str, Any] = GenerationConfig._get_default_generation_params() | {"min_new_tokens": 0}
+"""What transformers itself takes where nobody asks for anything."""
 
-_CHANGES_NOTHING: Mapping[str, tuple[Any, ...]] = {
-    "top_k": (0, 1, 50),
-    "use_cache": (True,),
-    "renormalize_logits": (True, False),
-    "num_assistant_tokens": (20,),
-    "num_assistant_tokens_schedule": ("constant",),
-    "assistant_confidence_threshold": (0.4,),
-    "assistant_lookbehind": (10,),
-    "target_lookbehind": (10,),
-    "use_mtp": (False,),
-    "early_stopping": (True, False, "never"),
-    "no_repeat_ngram_size": (0,),
-    "encoder_no_repeat_ngram_size": (0,),
-    "min_length": (0,),
-    "min_new_tokens": (0,),
-    "max_time": (),
-    "forced_bos_token_id": (),
-    "forced_eos_token_id": (),
+_WISHES = {
+    *("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens", "max_time"),
+    *("forced_bos_token_id", "forced_eos_token_id", "use_cache"),
 }
-"""Values that do not change what ``generate`` does. For arguments that are not listed: False, 0 and 1."""
+"""Arguments of which other values ask for something, also False, 0 and 1, which of all others ask for nothing."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +76,7 @@ def refuse_unheld(asked: Asked, config: GenerationConfig, model: PreTrainedModel
     for name, value in _asked_for(asked, config, model.generation_config):
         if not _changes_nothing(name, value):
             shown = value if isinstance(value, str | int | float) else type(value).__name__
-            advice = _ADVICE_OF.get(name, _OTHERWISE)
+            advice = _ROWS if name in ("num_beams", "num_return_sequences") else _OTHERWISE
             raise ConfigError(f"generate(…, {name}={shown}) cannot be held by tool_decoding: {advice}")
 
 
@@ -125,8 +92,10 @@ def _asked_for(asked: Asked, config: GenerationConfig, own: GenerationConfig) ->
 def _changes_nothing(name: str, value: Any) -> bool:
     if value is None or (isinstance(value, list | tuple | dict) and not value):
         return True
-    if name in _CHANGES_NOTHING:
-        return any(type(value) is type(same) and value == same for same in _CHANGES_NOTHING[name])
+    if name in _DEFAULTS and value == _DEFAULTS[name]:
+        return True
+    if name in _WISHES:
+        return False
     return value is False or (isinstance(value, int | float) and not isinstance(value, bool) and value in (0, 1))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers import BatchEncoding, GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.generation.streamers import BaseStreamer
 from transformers.utils import ModelOutput
@@ -139,8 +140,8 @@ class ToolDecodingMethod:
         """Return shape (batch, longest), padded on the right."""
         pads = (config.pad_token_id, self._tokenizer.pad_token_id, self._tokenizer.eos_token_id, 0)
         pad = next(p for p in pads if p is not None)
-        width = max(map(len, written))
-        return torch.tensor([row + [pad] * (width - len(row)) for row in written])
+        rows = [torch.tensor(row, dtype=torch.long) for row in written]
+        return pad_sequence(rows, batch_first=True, padding_value=pad)
 
 
 class _Decoders(WeakKeyDictionary[ToolDecodingMethod, ToolDecoder]):
@@ -242,11 +243,8 @@ def _evaluating(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _unpadded(input_ids: torch.Tensor, attention_mask: torch.Tensor | None) -> list[list[int]]:
-    rows: list[list[int]] = input_ids.tolist()
-    if attention_mask is None:
-        return rows
-    kept = attention_mask.bool().tolist()
-    return [[t for t, k in zip(row, keep, strict=True) if k] for row, keep in zip(rows, kept, strict=True)]
+    kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+    return [row[keep.bool()].tolist() for row, keep in zip(input_ids, kept, strict=True)]
 
 
 def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:

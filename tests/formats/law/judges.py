@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,9 +37,6 @@ class Refused(Exception):
 
 Verdict = str | None
 """Why a judge is not asked; None if it has found the calls."""
-
-NOT_ASKED: Final = "-"
-"""The verdict of a judge that does not read the format."""
 
 Judge = Callable[[Judged], Verdict]
 
@@ -149,39 +146,11 @@ def _lenient(judged: Judged) -> list[Json]:
     return [{**s, "parameters": {**s["parameters"], "required": []}} for s in judged.schemas]
 
 
-_WRAPPERS: Final = {
-    "pythonic": ("[", "]"), "llama4-pythonic": ("[", "]"), "lfm2.5": ("<|tool_call_start|>[", "]<|tool_call_end|>"),
-    "olmo3": ("<function_calls>\n", "\n</function_calls>"),
-}  # fmt: skip
-
-
-def python(judged: Judged) -> Verdict:
-    """Python's own parser."""
-    if judged.format not in _WRAPPERS:
-        return NOT_ASKED
-    opener, closer = _WRAPPERS[judged.format]
-    if not judged.text.startswith(opener) or not judged.text.endswith(closer):
-        raise Refused("other brackets")
-    inside = judged.text[len(opener) : len(judged.text) - len(closer)]
-    try:
-        body = ast.parse(f"[{inside if judged.format != 'olmo3' else inside.replace(chr(10), ', ')}]", mode="eval").body
-        assert isinstance(body, ast.List)
-        same([_python_call(node) for node in body.elts], judged)
-    except (SyntaxError, ValueError) as error:
-        raise Refused(str(error)) from None
-    return None
-
-
 def _python_call(node: ast.expr) -> tuple[str, Json]:
     assert isinstance(node, ast.Call) and not node.args
     return ast.unparse(node.func), {str(k.arg): ast.literal_eval(JsonWords().visit(k.value)) for k in node.keywords}
 
 
-JUDGES: Final[dict[str, Judge]] = {"strict reader": strict_reader, "Python's ast": python, "API-Bank": api_bank}
-
-
-def judges_of(call_format: str) -> Sequence[str]:
-    """The names of the judges that read a format."""
-    if call_format == "api-bank":
-        return ["API-Bank"]
-    return ["strict reader", "Python's ast"] if call_format in _WRAPPERS else ["strict reader"]
+def judge_of(call_format: str) -> Judge:
+    """The judge that reads a format."""
+    return api_bank if call_format == "api-bank" else strict_reader

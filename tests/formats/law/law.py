@@ -1,7 +1,5 @@
 """Decodes documents with models of arbitrary taste, and has all that is written judged."""
 
-import itertools
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +7,11 @@ from functools import cache
 from typing import Any, Final
 
 from formats.law.documents import Document
-from formats.law.judges import JUDGES, NOT_ASKED, Judged, Refused, judges_of
+from formats.law.judges import Judged, Refused, judge_of
 from lookup.errors import DocumentationError
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
+from tooldecoding.formats.known_formats import MARKS, TURN_ENDS, unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -39,29 +37,27 @@ _ALL_ORDERS = 12
 
 @dataclass
 class Tally:
-    """What the judges of one format said.
+    """What the judge of one format said.
 
     Attributes
     ----------
-    calls, refused : Counter
-        By judge.
+    calls : int
+        Right ones.
     excluded : Counter
-        By judge and reason.
+        By reason.
     examples : list of str
-        The first refused ones.
+        Those that it refused.
     """
 
     format: str
     documents: int = 0
-    calls: Counter[str] = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    excluded: Counter[tuple[str, str]] = field(default_factory=Counter)
+    calls: int = 0
+    excluded: Counter[str] = field(default_factory=Counter)
     examples: list[str] = field(default_factory=list)
 
-    def refuse(self, judge: str, why: str) -> None:
-        """Count a refusal."""
-        self.refused[judge] += 1
-        self.examples.append(f"{self.format}, {judge}: {why}")
+    def refuse(self, why: str) -> None:
+        """Note a refusal."""
+        self.examples.append(f"{self.format}: {why}")
 
 
 @cache
@@ -76,7 +72,7 @@ def judge_document(document: Document, number: int, call_format: CallFormat, tal
     """Decode a document with both tokenizers, each time with another taste."""
     tally.documents += 1
     if reason := uncarried(document, call_format):
-        tally.excluded["all", reason] += 1
+        tally.excluded[reason] += 1
         return
     tools = document.tools
     for place, decoder in enumerate(decoders()):
@@ -93,12 +89,12 @@ def judge_document(document: Document, number: int, call_format: CallFormat, tal
         except DocumentationError as error:
             if "cannot be written in this call format" not in str(error):
                 raise
-            tally.excluded["all", "a key or member of an enum that the notation cannot write"] += 1
+            tally.excluded["a key or member of an enum that the notation cannot write"] += 1
             continue
         if not result.valid and not all("token limit" in error or "truncated" in error for error in result.errors):
-            tally.refuse("own reader", f"{document.id}: {result.errors}")
+            tally.refuse(f"{document.id}: {result.errors}")
         if decoder.table.special.shown(decoder.table.join(result.token_ids).decode()) != result.text:
-            tally.refuse("own tokens", f"{document.id}: {result.text!r}")
+            tally.refuse(f"{document.id}: {result.text!r}")
         for text, calls in texts(result, call_format):
             ask(Judged(call_format.name, text, calls, document.schemas), f"{document.id} {place}", tally)
 
@@ -115,44 +111,21 @@ def texts(result: DecodeResult, call_format: CallFormat) -> Iterator[tuple[str, 
 
 
 def ask(judged: Judged, place: str, tally: Tally) -> None:
-    """Ask all judges of the format."""
-    for name in judges_of(judged.format):
-        try:
-            excluded = JUDGES[name](judged)
-        except Refused as error:
-            tally.calls[name] += 1
-            tally.refuse(name, f"{place}: {error}")
-            continue
-        if excluded == NOT_ASKED:
-            continue
-        if excluded:
-            tally.excluded[name, excluded] += 1
-        else:
-            tally.calls[name] += 1
-
-
-_PYTHON: Final = ("api-bank", "pythonic", "llama4-pythonic", "lfm2.5", "olmo3")
+    """Ask the judge of the format."""
+    try:
+        excluded = judge_of(judged.format)(judged)
+    except Refused as error:
+        tally.refuse(f"{place}: {error}")
+        return
+    if excluded:
+        tally.excluded[excluded] += 1
+    else:
+        tally.calls += 1
 
 
 def uncarried(document: Document, call_format: CallFormat) -> str:
     """Why the format cannot name the tools; empty if it can."""
-    python, gemma = call_format.name in _PYTHON, "gemma" in call_format.name
-    plain = r"[^\W\d]\w*"
-    name = plain if call_format.name == "api-bank" else rf"{plain}(\.{plain})*" if python else r"[\w.\-/]+"
-    key = plain if python else r'[^\s:,{}\[\]<>"|]+' if gemma else r'[^\n<>"]+'
-    names = [schema["name"] for schema in document.schemas]
-    keys = [k for schema in document.schemas for k in schema["parameters"].get("properties", {})]
-    if not all(re.fullmatch(name, n) for n in names):
-        return "a tool name that the format cannot carry"
-    if not all(re.fullmatch(key, k) and k == k.strip() for k in keys):
-        return "a key that the format cannot carry"
-    return "a Python keyword" if python and any(_is_keyword(part) for part in itertools.chain(names, keys)) else ""
-
-
-def _is_keyword(name: str) -> bool:
-    import keyword
-
-    return any(keyword.iskeyword(part) for part in name.split("."))
+    return "; ".join(unreadable(call_format, document.tools))
 
 
 def check(documents: Sequence[Document], call_format: CallFormat) -> Tally:

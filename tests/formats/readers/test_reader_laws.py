@@ -1,6 +1,5 @@
 """What holds for every reader: nothing around the calls, all keys as they stand, bounded depth, linear time."""
 
-import json
 import re
 
 import pytest
@@ -89,34 +88,33 @@ def test_python_formats_differ_in_the_words_of_json() -> None:
         assert refused(name, with_city(name, "[{null: 1}]"))
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("cohere", '<|START_ACTION|>[{"tool_call_id": "%d", "tool_name": "f", "parameters": {}}, '
-                   '{"tool_call_id": "%d", "tool_name": "g", "parameters": {}}]<|END_ACTION|>'),
-        ("kimi-k2", "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:%d<|tool_call_argument_begin|>{}"
-                    "<|tool_call_end|><|tool_call_begin|>functions.g:%d<|tool_call_argument_begin|>{}<|tool_call_end|>"
-                    "<|tool_calls_section_end|>"),
-    ],
-)  # fmt: skip
-def test_ids_rise_by_one(name: str, text: str) -> None:
-    assert READERS[name](text % (4, 5)) == [("f", []), ("g", [])]
-    assert all(refused(name, text % ids) for ids in ((4, 4), (4, 6), (4, 3), (0, 0)))
+NUMBERED = {
+    "cohere": "<|START_ACTION|>[{0}, {1}]<|END_ACTION|>",
+    "kimi-k2": "<|tool_calls_section_begin|>{0}{1}<|tool_calls_section_end|>",
+    "mistral-list": "[TOOL_CALLS][{0}, {1}]",
+    "mistral-args": "{0}{1}",
+}
+NUMBERED_CALL = {
+    "cohere": '{{"tool_call_id": "{}", "tool_name": "f", "parameters": {{}}}}',
+    "kimi-k2": "<|tool_call_begin|>functions.f:{}<|tool_call_argument_begin|>{{}}<|tool_call_end|>",
+    "mistral-list": '{{"name": "f", "arguments": {{}}, "id": "{}"}}',
+    "mistral-args": "[TOOL_CALLS]f[CALL_ID]{}[ARGS]{{}}",
+}
 
 
-def test_mistral_s_ids_stand_in_all_calls_or_in_none_and_differ() -> None:
-    def listed(*ids: str) -> str:
-        rows = [{"name": "f", "arguments": {}} | ({"id": i} if i else {}) for i in ids]
-        return f"[TOOL_CALLS]{json.dumps(rows)}"
+@pytest.mark.parametrize("name", NUMBERED)
+def test_numbers_rise_by_one_and_ids_differ(name: str) -> None:
+    counted = name in ("cohere", "kimi-k2")
+    right = ("4", "5") if counted else ("call00000", "call00001")
+    wrong = [("4", "4"), ("4", "6"), ("4", "3"), ("0", "0"), ("a", "b")] if counted else [("call00000", "call00000")]
 
-    def told(*ids: str) -> str:
-        return "".join(f"[TOOL_CALLS]f{i and f'[CALL_ID]{i}'}[ARGS]{{}}" for i in ids)
+    def text(ids: tuple[str, str]) -> str:
+        return NUMBERED[name].format(*(NUMBERED_CALL[name].format(each) for each in ids))
 
-    for name, text in (("mistral-list", listed), ("mistral-args", told)):
-        for ids in (("", ""), ("call00000", "call00001")):
-            assert READERS[name](text(*ids)) == [("f", []), ("f", [])]
-        for ids in (("call00000", "call00000"), ("call00000", ""), ("", "call00000")):
-            assert refused(name, text(*ids))
+    assert READERS[name](text(right)) == [("f", []), ("f", [])]
+    assert all(refused(name, text(ids)) for ids in [*wrong, ("", right[1])])
+    without = text(right).replace('"id": "call00000"', "").replace("[CALL_ID]call00000", "")
+    assert counted or refused(name, without), "ids stand in all calls or in none"
 
 
 @pytest.mark.parametrize("name", sorted(RAW))
@@ -124,3 +122,8 @@ def test_raw_values_may_hold_other_marks(name: str) -> None:
     for held in ("<b>&amp;</b> </function> <arg_key> \\n", ""):
         [(_, pairs)] = READERS[name](weather(name).replace("Paris", held))
         assert dict(pairs)["city"] == held
+
+
+def test_a_text_is_not_written_as_another_value() -> None:
+    assert not refused("deepseek-v3.2", with_city("deepseek-v3.2", "[1]"))
+    assert refused("deepseek-v3.2", with_city("deepseek-v3.2", '"x"'))
