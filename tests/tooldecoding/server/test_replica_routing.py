@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,11 +52,13 @@ def ranked(beginning: str, model: str, replicas: Sequence[str], routed: Sequence
     """The names of the replicas to try, the best first; each is full with two requests, of which some are routed."""
     router: Any = object.__new__(BeginningRouter)
     router.initialize_state(most=2)
-    for number, replica in enumerate([*routed, *replicas]):
+    for number, replica in enumerate([*routed, *4 * [*replicas]]):
         metadata: Any = SimpleNamespace(internal_request_id=str(number))
-        router.on_request_routed(SimpleNamespace(metadata=metadata), Name(replica), None)
-        if number >= len(routed):
-            router.on_request_completed(Name(replica), str(number))
+        begun = partial(router.on_request_routed, SimpleNamespace(metadata=metadata), Name(replica), None)
+        ended = partial(router.on_request_completed, Name(replica), str(number))
+        # of a short request Ray may tell the end first
+        for tell in (begun,) if number < len(routed) else (begun, ended) if number % 2 else (ended, begun):
+            tell()
     given = [
         SimpleNamespace(replica_id=Name(each), replica_metadata={"names": MODELS.get(each, ())}) for each in replicas
     ]

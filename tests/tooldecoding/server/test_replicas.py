@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -107,7 +106,6 @@ def test_the_key_is_demanded_before_the_replicas(stubs: RunningReplicas) -> None
 
 def test_a_request_whose_replica_dies_is_answered_by_another(stubs: RunningReplicas) -> None:
     first = stubs.ask("hello", 40)
-    time.sleep(2)  # the router hears late that a request has ended
     with ThreadPoolExecutor(1) as clients, stubs.stream(tools=40) as stream:
         lines = (line for line in stream.iter_lines() if line)
         assert first.json()["pid"] == json.loads(next(lines).removeprefix("data: "))["pid"]

@@ -1,6 +1,6 @@
 """What Ray Serve runs: replicas of a model, and the router that chooses one for a request."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
@@ -20,6 +20,8 @@ _NAMES: Final = "names"
 """The key of a replica's metadata with the names of its model."""
 
 _DEADLINE_S: Final = 5.0
+_EARLY: Final = 1000
+"""Ended requests to remember, of those whose beginning was not heard of."""
 
 Load = Callable[[ServeCommand], Answerer]
 """Loads the model that the options name; it is pickled by its name."""
@@ -82,14 +84,19 @@ class BeginningRouter(RequestRouter):
         """Take the number of requests with which a replica is full."""
         self._most = most
         self._running: defaultdict[Any, set[str]] = defaultdict(set)
+        self._ended_early: deque[str] = deque(maxlen=_EARLY)
 
     def on_request_routed(self, pending_request: PendingRequest, replica_id: Any, result: Any) -> None:
-        """Note that a replica has a request."""
-        self._running[replica_id].add(pending_request.metadata.internal_request_id)
+        """Note that a replica has a request, unless that has ended already."""
+        if (request := pending_request.metadata.internal_request_id) not in self._ended_early:
+            self._running[replica_id].add(request)
 
     def on_request_completed(self, replica_id: Any, internal_request_id: str) -> None:
-        """Note that a request has ended."""
-        self._running[replica_id].discard(internal_request_id)
+        """Note that a request has ended; Ray may say so of a short one before it says that it was routed."""
+        if internal_request_id in self._running[replica_id]:
+            self._running[replica_id].remove(internal_request_id)
+        else:
+            self._ended_early.append(internal_request_id)
 
     async def choose_replicas(
         self, candidate_replicas: list[RunningReplica], pending_request: PendingRequest | None = None
