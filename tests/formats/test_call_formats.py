@@ -155,3 +155,9 @@ def test_a_result_is_valid_where_the_reader_reads_it(name: str, key: str, format
     assert bool(decoded.errors) is not valid
     if not valid:
         assert f"the reader of the format {format}" in decoded.errors[0] and "can carry it" in decoded.errors[0]
+
+
+@pytest.mark.parametrize(("format", "expected"), [("gemma4", "abC"), ("hermes", "bCa"), ("pythonic", "bCa")])
+def test_gemma_has_its_keys_sorted_and_others_as_they_are_given(format: str, expected: str) -> None:
+    written = CALL_FORMATS[format].render([Call("f", {"b_key": 1, "C_key": 2, "a_key": 3})])
+    assert "".join(sorted("abC", key=lambda letter: written.index(f"{letter}_key"))) == expected
