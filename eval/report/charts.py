@@ -1,4 +1,4 @@
-"""Charts of the report: accuracy (the paper's figure 5) and error classes (figures 3 and 6)."""
+"""Charts of the report: accuracy (the paper's figure 5), what it costs, and error classes (figures 3 and 6)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -29,6 +29,29 @@ def accuracy_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path
     return True
 
 
+def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Path) -> bool:
+    """Draw the unweighted totals against ``passes`` (logarithmic). Return False, without a file, if there are none."""
+    runs = [(names, own["passes"].iloc[0], total(own)) for names, own in entries(scores, heads)]
+    if not any(passes > 0 and found for _, passes, found in runs):
+        return False
+    with chart_style():
+        figure = blank_figure(8.0, 5.0)
+        axes = figure.add_subplot(xlabel="forward passes a sample, mean", ylabel="per cent right, 95 % interval")
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_formatter("{x:g}")
+        labels = _labels([names for names, *_ in runs])
+        for number, (label, (_, passes, found)) in enumerate(zip(labels, runs, strict=True)):
+            if passes > 0 and found is not None:
+                value, low, high = 100 * found.value, 100 * found.low, 100 * found.high
+                colour, form = LINES[number % len(LINES)], "o^sv"[number // len(LINES) % 4] + "-"
+                axes.errorbar(passes, value, [[value - low], [high - value]], color=colour, fmt=form, label=label)
+        axes.grid(color=GRID)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
+        figure.suptitle(printable(benchmark))
+        save_figure(figure, path)
+    return True
+
+
 def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Path) -> bool:
     """Draw the share of each error class of all samples, stacked. Return False, without a file, if nothing is wrong."""
     if scores["correct"].all():
@@ -47,13 +70,17 @@ def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: P
     return True
 
 
+def _labels(names: Sequence[Sequence[str]]) -> list[str]:
+    """Return what the runs are called; their models are named if there are several."""
+    several = len({first for first, *_ in names}) > 1
+    return [printable(": ".join(each if several else each[-1:])) for each in names]
+
+
 def _rows(benchmark: str, names: Sequence[Sequence[str]]) -> tuple[Figure, Axes]:
-    """Return a chart with a row for each run, from top to bottom; their models are named if there are several."""
+    """Return a chart with a row for each run, from top to bottom."""
     figure = blank_figure(9.0, 1.9 + 0.34 * len(names))
     axes = figure.add_subplot()
-    several = len({first for first, *_ in names}) > 1
-    labels = [printable(": ".join(each if several else each[-1:])) for each in names]
-    axes.set_yticks(range(len(names)), labels, fontsize=9)
+    axes.set_yticks(range(len(names)), _labels(names), fontsize=9)
     axes.invert_yaxis()
     axes.grid(axis="x", color=GRID)
     figure.suptitle(printable(benchmark))

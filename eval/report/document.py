@@ -6,11 +6,11 @@ from math import isnan
 from pathlib import Path
 from typing import Final
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import writing
-from eval.report.charts import accuracy_chart, error_chart
+from eval.report.charts import accuracy_chart, error_chart, pass_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
 from eval.report.table import NONE, Table, escaped, markdown
@@ -62,14 +62,22 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
 
 def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str], list[Path]]:
     """Return the texts and the charts of one benchmark."""
-    scores = DataFrame([{**_names(run), **score.model_dump()} for run in runs for score in run.scores])
-    charts = {out / f"accuracy-{benchmark}.png": accuracy_chart, out / f"errors-{benchmark}.png": error_chart}
-    drawn = [path for path, chart in charts.items() if chart(benchmark, scores, _HEADS, path)]
+    rows = [{**_names(run), **score.model_dump(), "passes": _passes(run)} for run in runs for score in run.scores]
+    scores = DataFrame(rows)
+    charts = {"accuracy": accuracy_chart, "passes": pass_chart, "errors": error_chart}
+    paths = {name: out / f"{name}-{benchmark}.png" for name in charts}
+    drawn = [paths[name] for name, draw in charts.items() if draw(benchmark, scores, _HEADS, paths[name])]
     categories = list(dict.fromkeys(category for run in runs for category in run.about.categories))
     tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs), _cost_table(runs)]
     notes = [f"{escaped(BENCHMARKS[benchmark].note)}\n"] if benchmark in BENCHMARKS else []
     pictures = [f"![{path.stem}]({path.name})\n" for path in drawn]
     return [f"## {benchmark}\n", *notes, *pictures, *map(markdown, tables)], drawn
+
+
+def _passes(run: Run) -> float:
+    """Return the mean forward passes a sample; NaN without any."""
+    counts = [cost.counters.get("forward_passes") for cost in run.costs]
+    return float(Series(counts, dtype=float).mean())
 
 
 def _names(run: Run) -> dict[str, str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, Field
 
 from eval.errors import EvalError
 from eval.metrics.score_row import Score
@@ -37,18 +37,13 @@ class Manifest(BaseModel, frozen=True):
     drawn_from: int
 
 
-def _without_phases(counters: Any) -> Any:
-    known = isinstance(counters, dict)
-    return {name: count for name, count in counters.items() if name != "phases"} if known else counters
-
-
 class Cost(BaseModel, frozen=True):
     """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
 
     id: Text
     error: str | None = None
     seconds: Number
-    counters: Annotated[dict[str, Number | None], BeforeValidator(_without_phases)]
+    counters: dict[str, Number | None]
     prompt_tokens: Number | None = None
 
 
@@ -124,7 +119,7 @@ def _told_apart(run: Run, others: Sequence[Run]) -> Run:
     settings = run.about.settings
     rest = [other.about.settings for other in others]
     unusual = [name for name, usual in _USUAL.items() if settings.get(name, usual) != usual]
-    names = sorted({name for found in (settings, *rest) for name in found} - {"chat"})  # an option that is gone
+    names = sorted({name for found in (settings, *rest) for name in found})
     differing = [name for name in names if any(found.get(name) != settings.get(name) for found in rest)]
     parts = [run.about.label, *(f"{name} {settings.get(name)}" for name in dict.fromkeys([*unusual, *differing]))]
     if settings in rest:

@@ -63,7 +63,7 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     assert (table(text, "Runs")[0]["missing"], table(text, "Runs")[0]["errors"]) == ("1", "1")
     assert (table(text, "Errors")[0]["missing"], table(text, "Errors")[0]["awareness"]) == ("1", "0 (-)")
     assert table(text, "Costs")[0]["samples"] == "1"
-    assert "accuracy-sgd.png" in text and "errors-sgd.png" in text and "### Further figures" not in text
+    assert all(f"{name}-sgd.png" in text for name in ("accuracy", "passes", "errors")) and "### Further" not in text
 
 
 def test_holm_adjusts_for_all_pairs_of_models_and_none_is_across(tmp_path: Path, report: Report) -> None:
@@ -96,7 +96,7 @@ def test_totals_leave_relevance_out_and_mean_the_categories(tmp_path: Path, repo
 def test_a_run_of_relevance_alone_has_no_total(tmp_path: Path, report: Report) -> None:
     text = report(write_run(tmp_path / "a", [score_row("a", "live_relevance", "awareness")]))
     assert table(text, "Accuracy")[0]["Total, unweighted"] == "-"
-    assert "errors-sgd.png" in text and "accuracy-sgd.png" not in text
+    assert "errors-sgd.png" in text and "accuracy-sgd.png" not in text and "passes-sgd.png" not in text
 
 
 def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:
