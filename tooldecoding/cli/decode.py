@@ -1,6 +1,5 @@
 """``tooldecoding decode``."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -63,11 +62,8 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     else:
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
     from tooldecoding.batches.requests import decode_requests, make_request, result_json
-    from tooldecoding.chat.templates import template_of, unshortened
+    from tooldecoding.chat.templates import template_of
 
-    if isinstance(content, tuple):
-        for warning in unshortened([content], command):
-            print(f"warning: {warning}", file=sys.stderr)
     decoder = load_decoder(command, command.prompt_cache_mb)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
