@@ -95,14 +95,14 @@ def _read_messages(
 ) -> tuple[Conversation, Documentation | None, DecodeCommand]:
     """Read the file of ``--messages``; what stands in it must not stand in the options as well."""
     text, origin = read_input(path, PromptError)
-    found = read_messages_file(text, origin, command.on_duplicate)
-    if found.documentation is not None and documentation is not None:
+    conversation, own, choice = read_messages_file(text, origin, command.on_duplicate)
+    if own is not None and documentation is not None:
         raise PromptError(f"{origin}: tools stand in the file and in --tools; give them once")
-    if found.tool_choice is not None:
+    if choice is not None:
         if command.tool_choice is not None:
             raise PromptError(f"{origin}: tool_choice stands in the file and in --tool-choice; give it once")
-        command = replace(command, tool_choice=found.tool_choice)
-    return found.conversation, found.documentation or documentation, command
+        command = replace(command, tool_choice=choice)
+    return conversation, own or documentation, command
 
 
 def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":
