@@ -165,6 +165,6 @@ def test_what_of_the_tools_is_not_enforced(cli: Cli, doctor: Doctor, tmp_path: P
 def test_samples_are_decoded_exactly_in_every_format(call_format: CallFormat) -> None:
     tokenizer = byte_level_tokenizer()
     checked = SelfCheck(tiny_model("llama", len(tokenizer)), tokenizer).run(call_format)
-    assert checked.difference == ""
-    assert checked.exact == checked.tried
-    assert checked.tried == sum(call_format.parallel or len(calls) == 1 for calls in CALLS.values())
+    assert checked["difference"] == ""
+    assert checked["exact"] == checked["tried"]
+    assert checked["tried"] == sum(call_format.parallel or len(calls) == 1 for calls in CALLS.values())

@@ -13,7 +13,7 @@ from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import PromptDecoder
-from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests, reply_to
+from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests
 from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.chat.reply import ChatMessage
@@ -299,7 +299,7 @@ class ToolDecoder:
         options = changed(self.options, fields, options)
         requests = chat_requests(conversations, tools, tool_choice, parallel_tool_calls, options, self.tokenizer)
         results = self.run(requests)
-        replies = [reply_to(c, result, self.tokenizer) for c, result in zip(conversations, results, strict=True)]
+        replies = [ReplyPieces(c, self.tokenizer).whole(r) for c, r in zip(conversations, results, strict=True)]
         return replies if several else replies[0]
 
     def stream(

@@ -10,7 +10,7 @@ from eval.errors import EvalError
 from eval.methods.lark_values import NATIVE_NOTATIONS, ValueRules, in_order
 from lookup.dictionary import ToolSpec
 from lookup.reserved import RESERVED, RESERVED_CHARACTER
-from tooldecoding.chat.documentation import json_signature
+from tooldecoding.chat.documentation import json_schema
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tokens.special_texts import END, SpecialTexts
@@ -80,7 +80,7 @@ def arguments_schema(tool: ToolSpec) -> dict[str, Any]:
 
     It says the types and enums that were read from the documentation, and nothing else of the values.
     """
-    return _closed({"required": []} | json_signature(tool)["parameters"])
+    return _closed({"required": []} | json_schema(tool, prose=False)["parameters"])
 
 
 def _closed(schema: Mapping[str, Any]) -> dict[str, Any]:

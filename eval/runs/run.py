@@ -18,7 +18,6 @@ from eval.runs.run_folder import PREDICTIONS, SCORES, VALUES, RunFolder, describ
 from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
-from tooldecoding.chat.templates import unshortened
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.cluster.task import Place, Spread
 from tooldecoding.files.result_file import ResultFile
@@ -71,8 +70,6 @@ def make_run(
     samples = draw(every, options.limit, options.seed)
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
-    for warning in unshortened((sample.turns for sample in samples), options):
-        print(f"warning: {warning}", file=sys.stderr)
     options = settled(options, benchmark, place.tokenizer)
     prompter = Prompter(options, every, place.tokenizer)
     prompts = [prompter.text(sample) for sample in samples]

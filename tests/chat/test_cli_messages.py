@@ -79,7 +79,7 @@ class TestRows:
         assert "message" not in results["p"] and results["p"]["calls"]
         assert results["text"]["message"]["content"] and not results["text"]["calls"]
         assert "unknown tool_choice 'other'" in results["unknown"]["error"]
-        assert "messages[0]: unknown role 'robot'" in results["bad"]["error"]
+        assert "found 'robot'" in results["bad"]["error"]
         assert "tool" in results["nameless"]["error"]
 
 

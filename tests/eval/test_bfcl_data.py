@@ -74,7 +74,7 @@ BROKEN = [
         ({ASKED: [question(**changes)], ANSWERED: [answer()]}, message)
         for changes, message in (
             ({"question": []}, r":1: expected 'question'"),
-            ({"question": [[{"role": "judge", "content": "x"}]]}, r"unknown role 'judge'"),
+            ({"question": [[{"role": "judge", "content": "x"}]]}, r"found 'judge'"),
             ({"function": []}, r":1: expected at least one tool"),
         )
     ),

@@ -11,11 +11,12 @@ from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from lookup.dictionary import ToolSpec
+from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.values.literal_values import is_literal, render_value
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
-from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH, UnreadableCallError
+from tooldecoding.formats.reading import MAX_LENGTH, UnreadableCallError
 from tooldecoding.result import Counters, DecodeResult
 from tools import lookup, parameter, tool
 from voting import VotedCall, VotedParameter

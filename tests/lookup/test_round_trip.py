@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.type_names import type_of, value_type
-from tooldecoding.chat.documentation import json_schema, json_signature
+from tooldecoding.chat.documentation import json_schema
 
 
 def with_inferred_types(tools: LookupDictionary) -> LookupDictionary:
@@ -63,7 +63,7 @@ def test_signatures(tools: LookupDictionary) -> None:
     """A signature reads back as the tool, but for descriptions and defaults."""
     wordless = changed(tools, lambda p: replace(p, description="", default=MISSING))
     expected = LookupDictionary(tuple(replace(tool, description="") for tool in wordless.tools))
-    found = extract([json_signature(tool) for tool in tools.tools])
+    found = extract([json_schema(tool, prose=False) for tool in tools.tools])
     assert without_raw_types(found) == with_inferred_types(expected)
 
 

@@ -107,7 +107,7 @@ def test_what_is_no_prompt(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch
         (np.array([5, 6]), "got ndarray; .* tolist"),
         ([torch.tensor(5), torch.tensor(6)], "prompt 0 of the list: .* got Tensor"),
         ([{"role": "user", "content": "x"}, "y"], r"the prompt: messages\[1\]: expected a message .* found str"),
-        ([[{"content": "x"}]], r"prompt 0 of the list: messages\[0\]: a message needs a 'role'"),
+        ([[{"content": "x"}]], r"prompt 0 of the list: messages\[0\]: expected a 'role' of"),
     ]:
         with pytest.raises(PromptError, match=said):
             decoder.decode(prompt, TOOLS)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from lookup import LookupDictionary
 from lookup.errors import ToolDecodingError
-from tooldecoding.chat.chat import chat_request, dialogue_request, reply_to
+from tooldecoding.chat.chat import ReplyPieces, chat_request, dialogue_request
 from tooldecoding.chat.dialogue import BFCL_LABELS, dialogue_lines, documented_tools
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
@@ -94,7 +94,7 @@ def result_json(
 ) -> dict[str, Any]:
     """Return the JSON object for the result of a prompt, messages or a dialogue."""
     if isinstance(content, Conversation):
-        return reply_to(content, result, tokenizer).to_json(identifier)
+        return ReplyPieces(content, tokenizer).whole(result).to_json(identifier)
     return result.to_json(identifier)
 
 

@@ -88,11 +88,6 @@ def continued(prompt: str, begun: str, call_format: CallFormat) -> str:
     return prompt + (thinking.closing + thinking.behind if thinking else "") + begun
 
 
-def reply_to(conversation: Conversation, result: DecodeResult, tokenizer: PreTrainedTokenizerBase) -> ChatMessage:
-    """Return the message for what was decoded behind a conversation."""
-    return ReplyPieces(conversation, tokenizer).whole(result)
-
-
 class ReplyPieces:
     """Turns what is decoded behind a conversation, piece by piece, into pieces of its reply."""
 

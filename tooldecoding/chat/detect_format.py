@@ -6,7 +6,7 @@ first, then without white space. If several formats' texts are there, the longes
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from lookup.values.literal_values import render_value
@@ -16,32 +16,14 @@ from tooldecoding.formats.call_format import ID, CallFormat
 from tooldecoding.formats.known_formats import NATIVE_FORMATS
 from tooldecoding.formats.pythonic import PYTHONIC
 
-_BEFORE, _BEHIND = 300, 150
-"""Characters around the arguments in which a call begins and ends."""
+_BEFORE: Final = 120
+"""Characters before the arguments in which a call begins."""
 
 _SHOWN: Final = 240
 """Characters of a foreign text in a message."""
 
 _CANDIDATES: Final = (PYTHONIC, *NATIVE_FORMATS)
 _SPACE: Final = re.compile(r"\s+")
-
-
-class Written(NamedTuple):
-    """What a template wrote for a dialogue with the call.
-
-    Attributes
-    ----------
-    text : str
-        The dialogue.
-    arguments : mapping of str to object
-        Those of the call.
-    answered : tuple of str
-        The dialogue with the plain answer in the call's place, as the template writes it, and as the model goes on.
-    """
-
-    text: str
-    arguments: Mapping[str, Any]
-    answered: tuple[str, ...] = ()
 
 
 class Detected(NamedTuple):
@@ -58,18 +40,30 @@ class Detected(NamedTuple):
     reason: str
 
 
-def written_format(written: Written) -> Detected | None:
-    """Return the format of the call in a rendered dialogue; None if it is in no known one."""
+def written_format(written: str, arguments: Mapping[str, Any], answered: Sequence[str]) -> Detected | None:
+    """Return the format of the call in a rendered dialogue; None if it is in no known one.
+
+    Parameters
+    ----------
+    written : str
+        The dialogue.
+    arguments : mapping
+        Those of the call.
+    answered : sequence of str
+        The dialogue with the plain answer in the call's place, as the template writes it, and as the model goes on.
+    """
     for space in (True, False):
-        places = [n for n, character in enumerate(written.text) if space or not character.isspace()]
-        text = "".join(written.text[n] for n in places)
+        places = [n for n, character in enumerate(written) if space or not character.isspace()]
+        text = "".join(written[n] for n in places)
         found = []
         for call_format in _CANDIDATES:
+            # an end of turn tells formats with the same calls apart
+            ends_turn = any(end in written for end in call_format.turn_ends)
             for spelling in (call_format, *call_format.also):
-                place = re.search(_pattern(spelling, written.arguments, space), text)
-                part = written.text[places[place.start()] : places[place.end() - 1] + 1] if place else ""
-                if part and (call_format.marks or _alone(part, written)):
-                    found.append((len(part), _ends_turn(call_format, written), call_format, part))
+                place = re.search(_pattern(spelling, arguments, space), text)
+                part = written[places[place.start()] : places[place.end() - 1] + 1] if place else ""
+                if part and (call_format.marks or _alone(part, written, answered)):
+                    found.append((len(part), ends_turn, call_format, part))
         if found:
             *_, call_format, part = max(found, key=lambda row: row[:2])
             return Detected(call_format, f"the chat template writes a call as {printable(part)}")
@@ -82,14 +76,12 @@ def instructed_format(text: str) -> Detected | None:
     return Detected(found[0], "the chat template's instruction for tools shows it") if len(found) == 1 else None
 
 
-def excerpt(written: Written) -> str:
+def excerpt(written: str, arguments: Mapping[str, Any], answered: str) -> str:
     """Return a short printable form of the text around the call."""
-    texts = leaves(written.arguments)
-    begin = min(written.text.find(text) for text in texts) - _BEFORE
-    end = max(written.text.rfind(text) + len(text) for text in texts) + _BEHIND
-    before = "".join(written.answered[:1]).partition(ANSWER["content"])[0]
-    front = len(before) if written.text.startswith(before) else 0
-    return printable(written.text[max(0, begin, front) : end])
+    before = answered.partition(ANSWER["content"])[0]
+    front = len(before) if written.startswith(before) else 0
+    begin = min(written.find(text, front) for text in leaves(arguments)) - _BEFORE
+    return printable(written[max(0, begin, front) :])
 
 
 def leaves(arguments: Mapping[str, Any]) -> list[str]:
@@ -127,15 +119,10 @@ def _spellings(form: CallFormat, value: Any) -> list[str]:
     return [literal]
 
 
-def _ends_turn(call_format: CallFormat, written: Written) -> bool:
-    """Whether an end of turn of the format stands in the text: it tells formats with the same calls apart."""
-    return any(end in written.text for end in call_format.turn_ends)
-
-
-def _alone(part: str, written: Written) -> bool:
+def _alone(part: str, written: str, answered: Sequence[str]) -> bool:
     """Whether a call without marks is all that the assistant says; else it stands in marks that no format has."""
-    said = [text.replace(ANSWER["content"], part) for text in written.answered]
-    return _SPACE.sub("", written.text) in [_SPACE.sub("", text) for text in said]
+    said = [text.replace(ANSWER["content"], part) for text in answered]
+    return _SPACE.sub("", written) in [_SPACE.sub("", text) for text in said]
 
 
 def printable(text: str) -> str:

@@ -7,10 +7,12 @@ of its own; ``openai_messages`` joins those that chat templates want in one.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Final
 
-from tooldecoding.chat.messages import Message, Role, ToolCall
+from pydantic import AliasChoices, BaseModel, Field
+
+from tooldecoding.chat.messages import Message, Role, ToolCall, validated
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -28,6 +30,16 @@ BFCL_LABELS: Final = {**API_BANK_LABELS, "call": "Calls", "tool": "Results"}
 """The word before the colon of each line: for what a role says, and for a call."""
 
 
+class _Said(BaseModel):
+    text: str = Field(validation_alias=AliasChoices("text", "content"))
+    tool_calls: Annotated[list[Any], Field(max_length=0)] | None = None
+
+
+class _Called(BaseModel):
+    name: str = Field(validation_alias=AliasChoices("api_name", "name"))
+    arguments: dict[str, Any] = Field(validation_alias=AliasChoices("param_dict", "arguments"))
+
+
 def read_dialogue(text: str, origin: str) -> tuple[Message, ...]:
     """Return the messages of a dialogue in JSON lines.
 
@@ -37,19 +49,18 @@ def read_dialogue(text: str, origin: str) -> tuple[Message, ...]:
         With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, or no row at all.
     """
     rows = [(f"{origin}:{n}", read_row(line, n, origin, PromptError)) for n, line in numbered_lines(text)]
-    if not rows:
-        raise PromptError(f"{origin}: expected a dialogue, one JSON object a line, found an empty text")
-    return _read(rows)
+    return _read(rows, origin)
 
 
 def read_rows(rows: Any, origin: str) -> tuple[Message, ...]:
     """Return the messages of a dialogue given as a list of rows; PromptError as ``read_dialogue``, with row numbers."""
-    if not isinstance(rows, list) or not rows:
-        raise PromptError(f"{origin}: expected a dialogue as a list of rows, at least one, found {short_repr(rows)}")
-    return _read((f"{origin}: dialogue row {number}", row) for number, row in enumerate(rows, start=1))
+    given = rows if isinstance(rows, list) else []
+    return _read([(f"{origin}: dialogue row {number}", row) for number, row in enumerate(given, start=1)], origin)
 
 
-def _read(rows: Iterable[tuple[str, Any]]) -> tuple[Message, ...]:
+def _read(rows: Sequence[tuple[str, Any]], origin: str) -> tuple[Message, ...]:
+    if not rows:
+        raise PromptError(f"{origin}: expected a dialogue, one JSON object a row, found none")
     messages: list[Message] = []
     for place, row in rows:
         if not isinstance(row, dict):
@@ -62,36 +73,22 @@ def _read(rows: Iterable[tuple[str, Any]]) -> tuple[Message, ...]:
 
 
 def _messages(row: Mapping[str, Any], call_id: str, place: str) -> list[Message]:
-    role = row.get("role")
-    if not isinstance(role, str):
-        raise PromptError(f"{place}: a dialogue row needs a 'role' (User, AI, API), found {_found(row, 'role')}")
-    if role.lower() == "api":
-        return _api_messages(row, call_id, place)
-    if role.lower() not in _ROLES or row.get("tool_calls"):
-        what = f"unknown role {role!r}" if role.lower() not in _ROLES else f"a row of role {role} has 'tool_calls'"
-        raise PromptError(f"{place}: {what}; known: User, AI, API, system, assistant; give calls of chat as messages")
-    text = row.get("text", row.get("content"))
-    if not isinstance(text, str):
-        raise PromptError(f"{place}: a row of role {role} needs a 'text', found {_found(row, 'text')}")
-    return [Message(_ROLES[role.lower()], text)]
-
-
-def _api_messages(row: Mapping[str, Any], call_id: str, place: str) -> list[Message]:
-    """Return a call and its result, which is API-Bank's output, or its exception if the output is null."""
-    name = row.get("api_name", row.get("name"))
-    arguments = row.get("param_dict", row.get("arguments"))
-    if not isinstance(name, str):
-        raise PromptError(f"{place}: an API row needs an 'api_name', found {_found(row, 'api_name')}")
-    if not isinstance(arguments, dict):
-        raise PromptError(f"{place}: an API row needs a 'param_dict', found {_found(row, 'param_dict')}")
-    call = ToolCall(call_id, name, arguments)
-    made = Message("assistant", "", (call,))
-    if "result" not in row:
-        return [made]
-    value = row["result"]
+    """Return what was said, or a call and its result: API-Bank's output, or its exception if the output is null."""
+    role = str(row.get("role")).lower()
+    if role in _ROLES:
+        return [Message(_ROLES[role], validated(_Said, row, place).text)]
+    if role != "api":
+        raise PromptError(
+            f"{place}: expected a 'role' of User, AI, API, system or assistant, found {short_repr(row.get('role'))}; "
+            "give calls of chat as messages"
+        )
+    made = validated(_Called, row, place)
+    call = ToolCall(call_id, made.name, made.arguments)
+    value = row.get("result")
     if isinstance(value, dict) and "output" in value:
         value = value.get("exception") if value["output"] is None else value["output"]
-    return [made, Message("tool", _result_text(value), result_of=call)]
+    result = [Message("tool", _result_text(value), result_of=call)] if "result" in row else []
+    return [Message("assistant", "", (call,)), *result]
 
 
 def _result_text(value: Any) -> str:
@@ -164,7 +161,3 @@ def documented_tools(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
 
 def _one_line(text: str) -> str:
     return re.sub(r"[\r\n]+", " ", text.strip("\r\n"))
-
-
-def _found(row: Mapping[str, Any], key: str) -> str:
-    return short_repr(row[key]) if key in row else f"only {', '.join(map(repr, row)) or 'an empty object'}"

@@ -81,7 +81,7 @@ class Documentation:
         if detail == "names":
             return "\n".join(self.lookup)
         if detail == "signatures":
-            return "\n".join(json_line(api_bank_signature(tool)) for tool in self.lookup.tools)
+            return "\n".join(json_line(api_bank_object(tool, prose=False)) for tool in self.lookup.tools)
         if isinstance(self.source, str) and not self._renamed:
             return self.source
         if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
@@ -95,7 +95,7 @@ class Documentation:
         if detail == "names":
             return json_line(list(self.lookup))
         if detail == "signatures":
-            return "[" + ",\n".join(json_line(json_signature(tool)) for tool in self.lookup.tools) + "]"
+            return "[" + ",\n".join(json_line(json_schema(tool, prose=False)) for tool in self.lookup.tools) + "]"
         return json.dumps(self.objects, indent=4, ensure_ascii=False)
 
     def as_signatures(self, detail: Detail = "full") -> str:
@@ -139,7 +139,7 @@ def _chat_tool(tool: ToolSpec, given: Any) -> dict[str, Any]:
 
 def _compact_chat_tool(tool: ToolSpec, detail: Detail, bare: bool) -> dict[str, Any]:
     """Return a tool in OpenAI's form with its signature, or its name alone."""
-    function: dict[str, Any] = json_signature(tool) if detail == "signatures" else {"name": tool.name}
+    function: dict[str, Any] = json_schema(tool, prose=False) if detail == "signatures" else {"name": tool.name}
     if not bare:
         parameters = function.get("parameters", {"type": "object", "properties": {}})
         properties = {key: row | {"description": ""} for key, row in parameters["properties"].items()}
@@ -160,36 +160,31 @@ def _parsed(text: str) -> Any:
         return None
 
 
-def json_schema(tool: ToolSpec) -> dict[str, Any]:
-    """Return ``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "parameters": {"type": "object"} | _object(tool.parameters, prose=True),
-    }
+def json_schema(tool: ToolSpec, prose: bool = True) -> dict[str, Any]:
+    """Return ``{"name", "description", "parameters"}`` with a JSON Schema made from the lookup dictionary.
+
+    Parameters
+    ----------
+    prose : bool
+        Whether there are descriptions and defaults.
+    """
+    row = {"name": tool.name} | ({"description": tool.description} if prose else {})
+    return row | {"parameters": {"type": "object"} | _object(tool.parameters, prose)}
 
 
-def json_signature(tool: ToolSpec) -> dict[str, Any]:
-    """Return ``{"name", "parameters"}`` with a JSON Schema that has no descriptions and no defaults."""
-    return {"name": tool.name, "parameters": {"type": "object"} | _object(tool.parameters, prose=False)}
+def api_bank_object(tool: ToolSpec, prose: bool = True) -> dict[str, Any]:
+    """Return the object that API-Bank prints for a tool, with or without words.
+
+    What it has no field for stands in descriptions in any case.
+    """
+    row = {"name": tool.name} | ({"description": tool.description} if prose else {})
+    return row | {"input_parameters": {p.name: _api_bank_key(p, prose) for p in tool.parameters}}
 
 
-def api_bank_object(tool: ToolSpec) -> dict[str, Any]:
-    """Return the object that API-Bank prints for a tool."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "input_parameters": {p.name: {"type": p.raw_type, "description": _marked(p)} for p in tool.parameters},
-    }
-
-
-def api_bank_signature(tool: ToolSpec) -> dict[str, Any]:
-    """Return API-Bank's object without words; what it has no field for stands in a description, as in the full one."""
-    return {"name": tool.name, "input_parameters": {p.name: _api_bank_key(p) for p in tool.parameters}}
-
-
-def _api_bank_key(spec: ParameterSpec) -> dict[str, Any]:
-    row = {"type": spec.raw_type} | {k: v for k, v in _json_type(spec.type, prose=False).items() if k in _NESTED}
+def _api_bank_key(spec: ParameterSpec, prose: bool) -> dict[str, Any]:
+    if prose:
+        return {"type": spec.raw_type, "description": _marked(spec)}
+    row = {"type": spec.raw_type} | {k: v for k, v in _json_type(spec.type, prose).items() if k in _NESTED}
     marks = _marked(replace(spec, description="")).strip()
     return row | ({"description": marks} if marks else {})
 
@@ -251,13 +246,13 @@ def signature_text(tool: ToolSpec, prose: bool) -> str:
     prose : bool
         Whether what the documentation says in words follows, in an indented line for the tool and each key.
     """
-    keys = [_signature_key(p, "None" if p.default is MISSING else repr(p.default)) for p in tool.parameters]
+    keys = [f"{p.name}: {_type_text(p.value_type)}{'' if p.required else _default(p)}" for p in tool.parameters]
     lines = [tool.description, *dict.fromkeys(_described_keys(tool.parameters))] if prose else []
     return "\n    ".join([f"{tool.name}({', '.join(keys)})", *(" ".join(line.split()) for line in lines if line)])
 
 
-def _signature_key(spec: ParameterSpec, default: str) -> str:
-    return f"{spec.name}: {_type_text(spec.value_type)}" + ("" if spec.required else f" = {default}")
+def _default(spec: ParameterSpec) -> str:
+    return f" = {None if spec.default is MISSING else spec.default!r}"
 
 
 def _type_text(value_type: ValueType) -> str:

@@ -28,7 +28,7 @@ def read_object(given: Any) -> dict[str, Any]:
         except RecursionError:
             raise ValueError(f"more than {MAX_DEPTH} levels of nesting") from None
     if not isinstance(given, Mapping):
-        raise ValueError(f"a JSON value of type {type(given).__name__}")
+        raise ValueError(f"expected a JSON object, found a value of type {type(given).__name__}")
     return {_key(key): _checked(value, 1) for key, value in given.items()}
 
 

@@ -7,7 +7,9 @@ All calls of an assistant message have their results right behind it, in any seq
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 
 from tooldecoding.chat.json_values import read_object
 from tooldecoding.errors import PromptError
@@ -15,25 +17,9 @@ from tooldecoding.files.json_lines import json_line, short_repr
 
 Role = Literal["system", "user", "assistant", "tool"]
 
-ROLES: Final[Mapping[str, Role]] = {
-    "system": "system",
-    "developer": "system",
-    "user": "user",
-    "assistant": "assistant",
-    "tool": "tool",
-}
-"""Role of a message -> what chat templates know; ``developer`` is OpenAI's later name of ``system``."""
-
 MAX_MESSAGES: Final = 10_000
 MAX_CHARACTERS: Final = 16 << 20
 """Bounds of a conversation."""
-
-_KEYS: Final[Mapping[Role, frozenset[str]]] = {
-    "system": frozenset({"role", "content", "name"}),
-    "user": frozenset({"role", "content", "name"}),
-    "assistant": frozenset({"role", "content", "name", "tool_calls", "reasoning_content"}),
-    "tool": frozenset({"role", "content", "name", "tool_call_id"}),
-}
 
 
 @dataclass(frozen=True)
@@ -98,14 +84,79 @@ class Conversation:
         return [call for message in self.messages for call in message.calls]
 
 
+def _as_parts(content: Any) -> Any:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if not isinstance(content, list | tuple):
+        raise ValueError(f"expected a text or a list of text parts, found {short_repr(content)}")
+    return list(content)
+
+
+_Name = Annotated[str, Strict(), Field(min_length=1)]
+
+
+class _Part(BaseModel):
+    type: Literal["text"]
+    text: Annotated[str, Strict()]
+
+
+_Content = Annotated[list[_Part], BeforeValidator(_as_parts)]
+
+
+class _Function(BaseModel):
+    name: _Name
+    arguments: Annotated[dict[str, Any], BeforeValidator(read_object)]
+
+
+class _Call(BaseModel):
+    id: _Name
+    type: Literal["function"] = "function"
+    function: _Function
+
+
+class _Said(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    role: str
+    content: _Content
+    name: Any = None
+
+
+class _Answer(_Said):
+    content: _Content | None = None  # type: ignore[assignment]
+    tool_calls: list[_Call] | None = None
+    reasoning_content: Annotated[str, Strict()] | None = None
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.content is None and not self.tool_calls:
+            raise ValueError("expected content, a text or a list of text parts, or tool_calls; found neither")
+        return self
+
+
+class _Result(_Said):
+    tool_call_id: Annotated[str, Strict()]
+
+
+_SHAPES: Final[Mapping[str, tuple[Role, type[_Said]]]] = {
+    "system": ("system", _Said),
+    "developer": ("system", _Said),
+    "user": ("user", _Said),
+    "assistant": ("assistant", _Answer),
+    "tool": ("tool", _Result),
+}
+"""Role of a message -> what chat templates know, and its keys; ``developer`` is OpenAI's later name of ``system``."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
 def read_messages(given: Any, origin: str = "messages") -> Conversation:
     """Return a conversation.
 
     Parameters
     ----------
     given : sequence of mappings
-        ``{"role", "content"}`` with the roles of ``ROLES``; ``content`` is a text or a list of text parts. An
-        assistant's message may have ``tool_calls`` and ``reasoning_content``, a tool's has a ``tool_call_id``.
+        ``{"role", "content"}``; ``content`` is a text or a list of text parts. An assistant's message may have
+        ``tool_calls`` and ``reasoning_content``, a tool's has a ``tool_call_id``. Other keys must be empty.
     origin : str
         Its name in error messages.
 
@@ -116,14 +167,45 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     """
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise PromptError(f"{origin}: expected a list of messages, found {type(given).__name__}")
-    if not given:
-        raise PromptError(f"{origin}: expected at least one message, found an empty list")
-    if len(given) > MAX_MESSAGES:
-        raise PromptError(f"{origin}: expected at most {MAX_MESSAGES} messages, found {len(given)}")
-    reader = _Reader(origin)
-    for number, message in enumerate(given):
-        reader.read(message, f"{origin}[{number}]")
-    return reader.conversation()
+    if not 0 < len(given) <= MAX_MESSAGES:
+        raise PromptError(f"{origin}: expected 1 to {MAX_MESSAGES} messages, found {len(given)}")
+    messages: list[Message] = []
+    waiting: dict[str, ToolCall] = {}
+    results: dict[str, Message] = {}
+    ids: set[str] = set()
+    for number, row in enumerate(given):
+        place = f"{origin}[{number}]"
+        role, read = _shaped(row, place)
+        content = "".join(part.text for part in read.content or ())
+        if isinstance(read, _Result):
+            call = waiting.pop(read.tool_call_id, None)
+            if call is None:
+                wanted = ", ".join(map(repr, waiting)) or "none"
+                raise PromptError(
+                    f"{place}: the tool_call_id {read.tool_call_id!r:.60} is of no call that lacks a result; calls "
+                    f"without a result: {wanted:.200}"
+                )
+            results[call.id] = Message(role, content, result_of=call)
+            messages += [] if waiting else [results[each.id] for each in messages[-1].calls]
+            continue
+        _demand_results(waiting, place)
+        given_calls, thinking = (read.tool_calls, read.reasoning_content) if isinstance(read, _Answer) else (None, None)
+        calls = tuple(ToolCall(call.id, call.function.name, call.function.arguments) for call in given_calls or ())
+        for call in calls:
+            if call.id in ids:
+                raise PromptError(f"{place}: two calls have the id {call.id!r:.60}")
+            ids.add(call.id)
+        waiting = {call.id: call for call in calls}
+        messages.append(Message(role, content, calls, thinking or ""))
+    _demand_results(waiting, "the end")
+    if messages[-1].role not in ("user", "tool"):
+        raise PromptError(
+            f"{origin}[{len(given) - 1}]: the conversation ends with a message of role {messages[-1].role}, but the "
+            "model writes the assistant's next message: end with a message of the user or the result of a tool"
+        )
+    if sum(map(_characters, messages)) > MAX_CHARACTERS:
+        raise PromptError(f"{origin}: expected at most {MAX_CHARACTERS} characters in all messages, found more")
+    return Conversation(tuple(messages))
 
 
 def read_conversations(given: Any) -> tuple[list[Conversation], bool]:
@@ -133,142 +215,36 @@ def read_conversations(given: Any) -> tuple[list[Conversation], bool]:
     return [read_messages(given)], False
 
 
-class _Reader:
-    """Reads one message after the other."""
-
-    def __init__(self, origin: str) -> None:
-        self._origin = origin
-        self._messages: list[Message] = []
-        self._open: dict[str, tuple[ToolCall, str]] = {}
-        self._results: dict[str, Message] = {}
-        self._ids: set[str] = set()
-        self._characters = 0
-
-    def read(self, given: Any, place: str) -> None:
-        """Check a message and take it."""
-        role = _role(given, place)
-        unknown = [key for key, value in given.items() if key not in _KEYS[role] and value not in (None, [], "")]
-        if unknown:
-            known = ", ".join(sorted(_KEYS[role]))
-            raise PromptError(f"{place}: unknown key {unknown[0]!r:.40} in a message of role {role}; known: {known}")
-        if role == "tool":
-            self._read_result(given, place)
-            return
-        self._demand_results(place)
-        calls = _calls(given, place) if role == "assistant" else ()
-        for call in calls:
-            if call.id in self._ids:
-                raise PromptError(f"{place}: two calls have the id {call.id!r:.60}")
-            self._ids.add(call.id)
-            self._open[call.id] = (call, place)
-        content = _content(given, role, place, optional=bool(calls))
-        thinking = given.get("reasoning_content") or ""
-        if not isinstance(thinking, str):
-            raise PromptError(f"{place}: expected 'reasoning_content' to be a text, found {type(thinking).__name__}")
-        self._take(Message(role, content, calls, thinking), place)
-
-    def conversation(self) -> Conversation:
-        """Return the messages, if they end as they must."""
-        place = f"{self._origin}[{len(self._messages) - 1}]"
-        self._demand_results("the end")
-        last = self._messages[-1].role
-        if last not in ("user", "tool"):
-            raise PromptError(
-                f"{place}: the conversation ends with a message of role {last}, but the model writes the "
-                "assistant's next message: end with a message of the user or the result of a tool"
-            )
-        return Conversation(tuple(self._messages))
-
-    def _read_result(self, given: Mapping[str, Any], place: str) -> None:
-        call_id = given.get("tool_call_id")
-        if not isinstance(call_id, str):
-            raise PromptError(f"{place}: a message of role tool needs a 'tool_call_id', found {_found(given)}")
-        if call_id not in self._open:
-            why = "has a result already, or an earlier turn made it" if call_id in self._ids else "is of no call"
-            wanted = ", ".join(map(repr, self._open)) or "none"
-            raise PromptError(f"{place}: the tool_call_id {call_id!r:.60} {why}; calls without a result: {wanted:.200}")
-        call, _ = self._open.pop(call_id)
-        self._results[call_id] = Message("tool", _content(given, "tool", place), result_of=call)
-        if not self._open:
-            for each in self._messages[-1].calls:
-                self._take(self._results.pop(each.id), place)
-
-    def _demand_results(self, place: str) -> None:
-        """PromptError if a call before ``place`` has no result."""
-        for call_id, (call, made) in self._open.items():
-            raise PromptError(
-                f"{place}: the call {call_id!r:.60} of {call.name!r:.60} in {made} has no result; expected a message "
-                f'{{"role": "tool", "tool_call_id": {call_id!r:.60}, "content": …}} before'
-            )
-
-    def _take(self, message: Message, place: str) -> None:
-        self._characters += len(message.content) + len(message.thinking)
-        self._characters += sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
-        if self._characters > MAX_CHARACTERS:
-            raise PromptError(f"{place}: expected at most {MAX_CHARACTERS} characters in all messages, found more")
-        self._messages.append(message)
+def validated(model: type[Model], given: Mapping[str, Any], place: str) -> Model:
+    """Return data in a shape; PromptError with ``place`` and the first key that is missing or wrong."""
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+    keys = "".join(f"[{part}]" if isinstance(part, int) else f"[{part!r:.40}]" for part in first["loc"])
+    raise PromptError(f"{place}{keys}: {first['msg'].removeprefix('Value error, ')}")
 
 
-def _role(given: Any, place: str) -> Role:
+def _shaped(given: Any, place: str) -> tuple[Role, _Said]:
     if not isinstance(given, Mapping):
         raise PromptError(f'{place}: expected a message {{"role": …, "content": …}}, found {type(given).__name__}')
     role = given.get("role")
-    if not isinstance(role, str):
-        raise PromptError(f"{place}: a message needs a 'role', found {_found(given)}")
-    if role not in ROLES:
-        raise PromptError(f"{place}: unknown role {role!r:.60}; known: {', '.join(ROLES)}")
-    return ROLES[role]
+    if not isinstance(role, str) or role not in _SHAPES:
+        raise PromptError(f"{place}: expected a 'role' of {', '.join(_SHAPES)}, found {short_repr(role)}")
+    known, shape = _SHAPES[role]
+    fields = {key: value for key, value in given.items() if key in shape.model_fields or value not in (None, [], "")}
+    return known, validated(shape, fields, place)
 
 
-def _content(given: Mapping[str, Any], role: Role, place: str, optional: bool = False) -> str:
-    """Return the text of a message; the texts of parts follow each other."""
-    content = given.get("content")
-    if content is None and optional:
-        return ""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list | tuple):
-        hint = "; write results of other types as JSON" if role == "tool" else ""
-        found = _found(given) if "content" not in given else short_repr(content)
-        raise PromptError(f"{place}: expected 'content' to be a text or a list of text parts, found {found}{hint}")
-    texts = []
-    for number, part in enumerate(content):
-        text = part.get("text") if isinstance(part, Mapping) and part.get("type") == "text" else None
-        if not isinstance(text, str):
-            kind = part.get("type") if isinstance(part, Mapping) else part
-            raise PromptError(
-                f'{place}: content[{number}]: expected a text part {{"type": "text", "text": …}}, '
-                f"found {short_repr(kind)}"
-            )
-        texts.append(text)
-    return "".join(texts)
-
-
-def _calls(given: Mapping[str, Any], place: str) -> tuple[ToolCall, ...]:
-    calls = given.get("tool_calls") or []
-    if not isinstance(calls, list | tuple):
-        raise PromptError(f"{place}: expected 'tool_calls' to be a list, found {type(calls).__name__}")
-    return tuple(_call(call, f"{place}: tool_calls[{number}]") for number, call in enumerate(calls))
-
-
-def _call(given: Any, place: str) -> ToolCall:
-    if not isinstance(given, Mapping):
-        raise PromptError(f"{place}: expected a call, found {type(given).__name__}")
-    call_id, kind, function = given.get("id"), given.get("type", "function"), given.get("function")
-    if not isinstance(call_id, str) or not call_id:
-        raise PromptError(f"{place}: a call needs an 'id', found {_found(given)}")
-    if kind != "function" or not isinstance(function, Mapping):
-        raise PromptError(f"{place}: expected a call of type function with a 'function', found {_found(given)}")
-    name = function.get("name")
-    if not isinstance(name, str) or not name:
-        raise PromptError(f"{place}: a call needs a function with a 'name', found {_found(function)}")
-    try:
-        return ToolCall(call_id, name, read_object(function.get("arguments")))
-    except ValueError as error:
+def _demand_results(waiting: Mapping[str, ToolCall], place: str) -> None:
+    """PromptError if a call before ``place`` has no result."""
+    for call in waiting.values():
         raise PromptError(
-            f"{place}: expected the arguments of {name!r:.60} to be a JSON object, found {error}"
-        ) from None
+            f"{place}: the call {call.id!r:.60} of {call.name!r:.60} has no result; expected a message "
+            f'{{"role": "tool", "tool_call_id": {call.id!r:.60}, "content": …}} before'
+        )
 
 
-def _found(given: Mapping[str, Any]) -> str:
-    return f"only {', '.join(repr(key)[:40] for key in [*given][:8]) or 'an empty object'}"
+def _characters(message: Message) -> int:
+    arguments = sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
+    return len(message.content) + len(message.thinking) + arguments

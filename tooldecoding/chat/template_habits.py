@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
-from tooldecoding.chat.detect_format import (
-    Detected,
-    Written,
-    excerpt,
-    instructed_format,
-    leaves,
-    printable,
-    written_format,
-)
+from tooldecoding.chat.detect_format import Detected, excerpt, instructed_format, leaves, printable, written_format
 from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, SYSTEM, USER, WAYS, Probe, Way
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -156,27 +148,25 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
 
 def _found(probe: Probe) -> tuple[Detected | str, Way]:
     """Return the format, or why it is unknown with what is written; and the way in which the template takes calls."""
-    senses, unknown, takes_calls, seen = dict[Way, int](), "", False, {""}
+    senses, unknown, seen = dict[Way, int](), "", {""}
     for way in WAYS:
         without = probe.write([*way.asked, ANSWER], way.documented, ending=False)
         senses[way] = 0
         for arguments in (ARGUMENTS, PLAIN):
             text = probe.write(way.called(arguments), way.documented, ending=False)
-            takes_calls = takes_calls or bool(text)
+            nonsense = any(text.count(each) > without.count(each) for each in _NONSENSE)
             shown = all(leaf in text for leaf in leaves(arguments))
-            # 1 for a text without the call, 0 for nonsense or a refusal
-            nonsense = not text or any(text.count(each) > without.count(each) for each in _NONSENSE)
-            senses[way] = max(senses[way], 0 if nonsense else 1 + shown)
+            # 1 for nonsense, 2 for a text without the call, 3 with it, 0 for a refusal
+            senses[way] = max(senses[way], bool(text) * (1 if nonsense else 2 + shown))
             if not shown or text in seen:
                 continue
             seen.add(text)
             _, answer, behind = without.partition(ANSWER["content"])
             prompt = probe.write(way.asked, way.documented)
-            written = Written(text, arguments, (without, prompt + answer + behind))
-            detected = written_format(written)
+            detected = written_format(text, arguments, (without, prompt + answer + behind))
             if detected is not None:
                 return detected, way
-            unknown = unknown or excerpt(written)
+            unknown = unknown or excerpt(text, arguments, without)
             break  # the plain arguments tell no more
     best = max(WAYS, key=lambda way: senses[way])
     instructions = (probe.write([*system, USER], ending=False) for system in ([], [SYSTEM]))
@@ -184,7 +174,7 @@ def _found(probe: Probe) -> tuple[Detected | str, Way]:
         return instructed, best
     if unknown:
         return f"the model's chat template writes calls in no known format: {unknown}", best
-    if probe.refusals and not takes_calls:
+    if not senses[best]:
         return f"the model's chat template refuses a dialogue with a call: {printable(probe.refusals[-1])}", best
     return "the model's chat template does not write calls of earlier turns", best
 

@@ -9,10 +9,9 @@ The format ``auto`` is what the chat template writes, for prompts of the templat
 no tools; ``pythonic`` for ``bfcl``; ``api-bank`` for other prompts.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from tooldecoding.chat.dialogue import TOOL_SEARCH, documented_tools
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.template_habits import habits_of
@@ -59,30 +58,16 @@ def template_of(
     return "bfcl" if options.format == FORMATS["bfcl"] else "api-bank"
 
 
-def misfits(
-    templates: Iterable[Template], options: DecodeCommand, tokenizer: "PreTrainedTokenizerBase"
-) -> Iterator[str]:
-    """Yield a warning for each template that does not fit the call format or the model."""
-    for template in sorted(set(templates)):
-        asked = FORMATS.get(template)
-        if asked not in (None, options.format) and options.format != AUTO:
-            other = [name for name, call_format in FORMATS.items() if call_format == options.format]
-            remedy = " or ".join([f"--format {asked}", *(f"--template {name}" for name in other)])
-            yield (
-                f"the template {template} asks the model for calls in the format {asked}, but they are written in "
-                f"{options.format}; {remedy} fits"
-            )
-        if template == "chat":
-            yield from chat_misfits(options.format, tokenizer)
-
-
-def unshortened(dialogues: Iterable[Sequence[Message]], options: DecodeOptions) -> Iterator[str]:
-    """Yield a warning if dialogues hold documentation, which ``documentation`` does not shorten."""
-    if options.documentation != "full" and any(map(documented_tools, dialogues)):
+def misfits(template: Template, options: DecodeCommand, tokenizer: "PreTrainedTokenizerBase") -> Iterator[str]:
+    """Yield a warning if a template does not fit the call format or the model."""
+    asked = FORMATS.get(template, options.format)
+    if options.format not in (AUTO, asked):
         yield (
-            f"results of {TOOL_SEARCH} stand in the dialogue as they are, with all documentation of the tools they "
-            f"found; documentation {options.documentation} shortens only what the template prints"
+            f"the template {template} asks the model for calls in the format {asked}, but they are written in "
+            f"{options.format}; --format {asked} fits"
         )
+    if template == "chat":
+        yield from chat_misfits(options.format, tokenizer)
 
 
 def chosen_format(options: DecodeOptions, template: Template, tokenizer: "PreTrainedTokenizerBase") -> str:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup import LookupDictionary, extract
@@ -76,26 +75,10 @@ def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:
     return name
 
 
-@dataclass(frozen=True)
-class MessagesFile:
-    """What stands in a file.
-
-    Attributes
-    ----------
-    conversation : Conversation
-    documentation : Documentation or None
-        None if the file says nothing about tools.
-    tool_choice : str or None
-        None if the file does not say it.
-    """
-
-    conversation: Conversation
-    documentation: Documentation | None
-    tool_choice: str | None
-
-
-def read_messages_file(text: str, origin: str, on_duplicate: OnDuplicate = "error") -> MessagesFile:
-    """Read ``[…messages]`` or ``{"messages": […], "tools": […], "tool_choice": …}``.
+def read_messages_file(
+    text: str, origin: str, on_duplicate: OnDuplicate = "error"
+) -> tuple[Conversation, Documentation | None, str | None]:
+    """Read ``[…messages]`` or ``{"messages": […], "tools": […], "tool_choice": …}``; None for what it does not say.
 
     Raises
     ------
@@ -111,7 +94,7 @@ def read_messages_file(text: str, origin: str, on_duplicate: OnDuplicate = "erro
     if unknown := [key for key in data if key not in _KEYS]:
         raise PromptError(f"{origin}: unknown key {unknown[0]!r:.60}; known: {', '.join(_KEYS)}; options stand beside")
     tools, choice = data.get("tools"), data.get("tool_choice")
-    return MessagesFile(
+    return (
         read_messages(data["messages"], f"{origin}: messages"),
         None if tools is None else read_tools(tools, f"{origin}: tools", on_duplicate),
         None if choice is None else read_tool_choice(choice, f"{origin}: tool_choice"),

@@ -1,6 +1,5 @@
 """``tooldecoding decode``."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -63,11 +62,8 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
     else:
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
     from tooldecoding.batches.requests import decode_requests, make_request, result_json
-    from tooldecoding.chat.templates import template_of, unshortened
+    from tooldecoding.chat.templates import template_of
 
-    if isinstance(content, tuple):
-        for warning in unshortened([content], command):
-            print(f"warning: {warning}", file=sys.stderr)
     decoder = load_decoder(command, command.prompt_cache_mb)
     request = make_request(content, documentation, command, decoder.tokenizer)
     if len(request.tools):
@@ -99,14 +95,14 @@ def _read_messages(
 ) -> tuple[Conversation, Documentation | None, DecodeCommand]:
     """Read the file of ``--messages``; what stands in it must not stand in the options as well."""
     text, origin = read_input(path, PromptError)
-    found = read_messages_file(text, origin, command.on_duplicate)
-    if found.documentation is not None and documentation is not None:
+    conversation, own, choice = read_messages_file(text, origin, command.on_duplicate)
+    if own is not None and documentation is not None:
         raise PromptError(f"{origin}: tools stand in the file and in --tools; give them once")
-    if found.tool_choice is not None:
+    if choice is not None:
         if command.tool_choice is not None:
             raise PromptError(f"{origin}: tool_choice stands in the file and in --tool-choice; give it once")
-        command = replace(command, tool_choice=found.tool_choice)
-    return found.conversation, found.documentation or documentation, command
+        command = replace(command, tool_choice=choice)
+    return conversation, own or documentation, command
 
 
 def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":

@@ -114,7 +114,7 @@ def print_misfits(
     template: Template, command: DecodeCommand, tokenizer: "PreTrainedTokenizerBase", tools: LookupDictionary
 ) -> None:
     """Print a line to standard error for what does not fit the template, and for what calls cannot carry of tools."""
-    for misfit in misfits({template}, command, tokenizer):
+    for misfit in misfits(template, command, tokenizer):
         print(f"warning: {misfit}", file=sys.stderr)
     name = chosen_format(command, template, tokenizer)
     if names := _listed(unreadable(CALL_FORMATS[name], tools) if len(tools) else (), "; "):

@@ -1,8 +1,7 @@
 """What there is to know about a model before the first decode, and what needs the user's attention."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import PRINTED
-from tooldecoding.doctor.self_check import TOOLS, Checked, SelfCheck
+from tooldecoding.doctor.self_check import TOOLS, SelfCheck
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import CallFormat
@@ -85,7 +84,7 @@ def examine(
         "format": found.name if found else None,
         "format_reason": reason,
         "marks": [{"text": mark, "id": ids.get(mark)} for mark in (found.marks if found else ())],
-        "self_check": None if checked is None else asdict(checked),
+        "self_check": checked,
         "problems": problems,
     }
 
@@ -105,17 +104,17 @@ def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[CallFormat |
     return CALL_FORMATS[name], f"it was asked for, but {found.reason}, as {found.call_format.name} is"
 
 
-def _problems(tokens: int, vocabulary: int, checked: Checked | None) -> Iterator[str]:
+def _problems(tokens: int, vocabulary: int, checked: Mapping[str, Any] | None) -> Iterator[str]:
     if tokens > vocabulary:
         yield (
             f"the tokenizer has {tokens} tokens, but the model only {vocabulary} logits; "
             "use the tokenizer that belongs to the model"
         )
-    if checked is not None and checked.difference:
+    if checked is not None and checked["difference"]:
         yield (
-            f"{checked.tried - checked.exact} of {checked.tried} sample calls are not decoded as the tokenizer writes "
-            f"them; try another --format, or report this: {checked.difference}"
-        )
+            "{wrong} of {tried} sample calls are not decoded as the tokenizer writes them; try another --format, or "
+            "report this: {difference}"
+        ).format(wrong=checked["tried"] - checked["exact"], **checked)
 
 
 def _quantized(path: str, model: PreTrainedModel) -> str:

@@ -1,7 +1,6 @@
 """Whether the tokenizer's own tokens of sample calls are decoded exactly, in every format."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
@@ -66,23 +65,6 @@ CALLS: Final[Mapping[str, Sequence[Call]]] = {
 """What is special about the calls -> the calls."""
 
 
-@dataclass(frozen=True)
-class Checked:
-    """The outcome of a self-check.
-
-    Attributes
-    ----------
-    exact, tried : int
-        How many samples were decoded exactly, of how many.
-    difference : str
-        What came out otherwise first; empty if nothing did.
-    """
-
-    exact: int
-    tried: int
-    difference: str
-
-
 class PathEngine(SyntheticEngine):
     """A model that wants to write given tokens."""
 
@@ -125,13 +107,17 @@ class SelfCheck:
         self.ends = [token for token, text in special.items() if text == END and token < len(texts) and texts[token]]
         """The tokens that end the model's turn."""
 
-    def run(self, call_format: CallFormat) -> Checked:
-        """Decode all samples that the format can write."""
+    def run(self, call_format: CallFormat) -> dict[str, Any]:
+        """Decode all samples that the format can write.
+
+        Returns how many were decoded exactly (``exact``), of how many (``tried``), and what came out otherwise first
+        (``difference``, empty if nothing did).
+        """
         samples = {what: calls for what, calls in CALLS.items() if call_format.parallel or len(calls) == 1}
         prompt = self.prompt(call_format, TOOLS) or _PLAIN_PROMPT
         differences = [(what, self._difference(call_format, calls, prompt)) for what, calls in samples.items()]
         wrong = [f"{what}: {difference}" for what, difference in differences if difference]
-        return Checked(len(samples) - len(wrong), len(samples), wrong[0] if wrong else "")
+        return {"exact": len(samples) - len(wrong), "tried": len(samples), "difference": wrong[0] if wrong else ""}
 
     def prompt(self, call_format: CallFormat, tools: Sequence[Mapping[str, Any]]) -> str:
         """Return the prompt of a question with tools, as ``chat`` gives it to the model; empty if there is none."""

@@ -1,7 +1,7 @@
 """Reads calls by the pieces of their format, in every spelling that models and templates write.
 
-This shares the pieces with what writes calls, and no code. It knows no tools, so that every raw value is a text.
-``tests/formats/readers`` has it judged by readers of other hands.
+This shares the pieces with what writes calls, and no code; ``lookup.literals`` reads values. It knows no tools, so that
+every raw value is a text. ``tests/formats/readers`` has it judged by readers of other hands.
 """
 
 import re
@@ -9,20 +9,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
 from lookup.values.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
-from tooldecoding.formats.json_calls import Pairs, arguments_of, json_arguments, json_pairs, json_text, json_value
-from tooldecoding.formats.python_calls import constant, parse_expression, read_python
-from tooldecoding.formats.reading import MAX_DEPTH, Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.python_calls import read_python
+from tooldecoding.formats.reading import Cursor, ReadCall, UnreadableCallError
 
 _TOOL_NAME: Final = re.compile(r"[\w.\-/]++")
 _WORD: Final = re.compile(r"\w++")
 _QUOTED: Final = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _RAW_KEY: Final = re.compile(r"[^\n<>]++")
 _ATTRIBUTE: Final = re.compile(r'[^"\n<>]++')
-_BARE_KEY: Final = re.compile(r'([^\s:,{}\[\]<>"|]++):')
-_SCALAR: Final = re.compile(r"(?=[-0-9]|(?:true|false|null)\b)")
 _JSON_KEY: Final = re.compile(r'"(\w+)": ')
+_ARGUMENTS: Final = ("arguments", "parameters")
 _HELD: Final = {INDEX: re.compile(r"0|[1-9][0-9]{0,8}"), ID: re.compile(r"[a-zA-Z0-9]{9}")}
 """What stands for the number of a call, and for its id."""
 
@@ -105,31 +104,32 @@ class _Reader:
         self._demand_held()
         return calls
 
-    def _rows(self) -> list[Any]:
-        cursor, form, rows = self._cursor, self._form, list[Any]()
+    def _rows(self) -> list[Arguments]:
+        cursor, form, rows = self._cursor, self._form, list[Arguments]()
         head = form.opener.partition("{")[0]
-        if head.rstrip().endswith("["):
-            cursor.expect(head.rstrip()[:-1])
-            rows = json_pairs(cursor)
-            cursor.expect(form.closer.lstrip()[1:])
-            cursor.expect_end()
-            if isinstance(rows, Pairs) or not isinstance(rows, list) or not rows:
-                raise UnreadableCallError("expected a JSON list of calls")
+        if not head.rstrip().endswith("["):
+            while not rows or self._goes_on():
+                cursor.expect(form.next_call.partition("{")[0] if rows else head)
+                rows.append(cursor.pairs(inner=_ARGUMENTS))
+                cursor.expect(form.end.lstrip("}"))
             return rows
-        while not rows or self._goes_on():
-            cursor.expect(form.next_call.partition("{")[0] if rows else head)
-            rows.append(json_pairs(cursor))
-            cursor.expect(form.end.lstrip("}"))
+        cursor.expect(head.rstrip())
+        while not rows or cursor.take(","):
+            cursor.match(JSON.space, "")
+            rows.append(cursor.pairs(inner=_ARGUMENTS))
+            cursor.match(JSON.space, "")
+        cursor.expect(form.closer.lstrip())
+        cursor.expect_end()
         return rows
 
-    def _call(self, row: Any) -> ReadCall:
+    def _call(self, row: Arguments) -> ReadCall:
         written = self._form.opener + self._form.bracket + self._form.end
         keys = _JSON_KEY.findall(written)
-        if not isinstance(row, Pairs) or [key for key, _ in row] != keys:
+        if [key for key, _ in row] != keys:
             raise UnreadableCallError(f"expected a JSON object with exactly {', '.join(keys)}, in this sequence")
-        name, arguments = "", None
+        name, arguments = "", Arguments()
         for key, value in row:
-            if key in ("arguments", "parameters"):
+            if key in _ARGUMENTS:
                 arguments = value
             elif not isinstance(value, str) or not value:
                 raise UnreadableCallError(f"expected a text as {key}")
@@ -137,7 +137,7 @@ class _Reader:
                 name = value
             else:
                 self._hold(INDEX if INDEX in written else ID, Cursor(value))
-        return name, arguments_of(arguments)
+        return name, arguments
 
     def _goes_on(self) -> bool:
         """Whether another call follows; else what ends the calls is read."""
@@ -171,10 +171,10 @@ class _Reader:
             case RawText():
                 return self._listed(_ATTRIBUTE if self._form.key_opener.endswith('"') else _RAW_KEY)
             case BareKeys(mark):
-                return _bare(self._cursor, mark)
+                return self._cursor.pairs(bare_keys(mark))
             case "quoted":
                 return self._listed(_WORD)
-        return json_arguments(self._cursor)
+        return self._cursor.pairs()
 
     def _listed(self, key_pattern: re.Pattern[str]) -> Arguments:
         """Read keys with their values one by one, and the end of the call."""
@@ -187,7 +187,7 @@ class _Reader:
                 self._demand_unpadded(key)
                 pairs.append((key, self._raw(form.notation)))
             else:
-                pairs.append((key, constant(parse_expression(cursor.match(_QUOTED, "a quoted value")[0]))))
+                pairs.append((key, _whole(cursor.match(_QUOTED, "a quoted value")[0], PYTHON_OR_JSON)))
         return pairs
 
     def _raw(self, notation: RawText) -> Any:
@@ -201,7 +201,7 @@ class _Reader:
         if is_text:
             self._demand_unpadded(raw)
             return raw
-        value = json_text(raw)
+        value = _whole(raw, JSON)
         if isinstance(value, str):
             raise cursor.error("expected a text to be written as one")
         return value
@@ -212,33 +212,9 @@ class _Reader:
             raise self._cursor.error("expected no white space around keys and values")
 
 
-def _bare(cursor: Cursor, mark: str, depth: int = 0) -> Arguments:
-    """Read an object with bare keys, and texts between two marks."""
-    cursor.expect("{")
-    pairs = Arguments()
-    while not cursor.take("}"):
-        cursor.expect("," if pairs else "")
-        key = cursor.match(_BARE_KEY, "a bare key and a colon")[1]
-        pairs.append((key, _bare_value(cursor, mark, depth)))
-    return pairs
-
-
-def _bare_value(cursor: Cursor, mark: str, depth: int) -> Any:
-    if depth > MAX_DEPTH:
-        raise cursor.error(f"values are nested deeper than {MAX_DEPTH} levels")
-    if cursor.take(mark):
-        return cursor.until(mark)
-    if cursor.text.startswith("{", cursor.position):
-        pairs = _bare(cursor, mark, depth + 1)
-        found = dict(pairs)
-        if len(found) != len(pairs):
-            raise cursor.error("an object has a key twice")
-        return found
-    if not cursor.take("["):
-        cursor.match(_SCALAR, f"a number, true, false, null, a list, an object or {mark}")
-        return json_value(cursor)
-    items = list[Any]()
-    while not cursor.take("]"):
-        cursor.expect("," if items else "")
-        items.append(_bare_value(cursor, mark, depth + 1))
-    return items
+def _whole(text: str, dialect: Dialect) -> Any:
+    """Read a text that is one value."""
+    cursor = Cursor(text)
+    value = cursor.literal(dialect)
+    cursor.expect_end()
+    return value

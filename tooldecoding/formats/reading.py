@@ -1,16 +1,15 @@
 """What the readers of call formats share: limits, and a place in a text with the steps of a reader."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, Final
 
-from lookup.errors import ToolDecodingError
+from lookup.errors import LiteralError, ToolDecodingError
+from lookup.literals.dialects import JSON, Dialect
+from lookup.literals.literal_reader import read_literal
 
 MAX_LENGTH: Final = 100_000
 """Characters of a text."""
-
-MAX_DEPTH: Final = 64
-"""Levels of lists, tuples and dicts."""
 
 ReadCall = tuple[str, list[tuple[str, Any]]]
 """A name, and its keys with their values in the sequence of the text. A repeated key is there twice."""
@@ -77,6 +76,40 @@ class Cursor:
             raise self.error(f"expected {mark!r} further on")
         found = self.text[self.position : stop]
         self.position = stop + len(mark)
+        return found
+
+    def literal(self, dialect: Dialect = JSON) -> Any:
+        """Read the value that stands here, nested to a limit, no key twice; UnreadableCallError if none does."""
+        try:
+            value, self.position = read_literal(self.text, self.position, dialect)
+        except LiteralError as error:
+            raise UnreadableCallError(str(error)) from None
+        return value
+
+    def pairs(self, dialect: Dialect = JSON, inner: Container[str] = ()) -> list[tuple[str, Any]]:
+        """Read the object that stands here; a repeated key is there twice.
+
+        Parameters
+        ----------
+        inner : container of str
+            Keys whose values are objects of which the pairs are wanted, too.
+        """
+        found = list[tuple[str, Any]]()
+        self.expect("{")
+        self.match(dialect.space, "")
+        while not self.take("}"):
+            if found:
+                self.expect(",")
+                self.match(dialect.space, "")
+            key = self.literal(dialect) if dialect.key is None else self.match(dialect.key, "a bare key and a colon")[1]
+            if not isinstance(key, str):
+                raise self.error("expected a text as key")
+            if dialect.key is None:
+                self.match(dialect.space, "")
+                self.expect(":")
+                self.match(dialect.space, "")
+            found.append((key, self.pairs(dialect) if key in inner else self.literal(dialect)))
+            self.match(dialect.space, "")
         return found
 
     def expect_end(self) -> None:

@@ -27,14 +27,18 @@ _HELD = {
 _ROWS = "there is one voted call a prompt; pass 1; order_limit of tool_decoding says how many orders vote"
 _OTHERWISE = "calls are decoded greedily by the documentation; leave it out (docs/transformers-generate.md says why)"
 
-_DEFAULTS: Mapping[str, Any] = GenerationConfig._get_default_generation_params() | {"min_new_tokens": 0}
-"""What transformers itself takes where nobody asks for anything."""
-
-_WISHES = {
-    *("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens", "max_time"),
-    *("forced_bos_token_id", "forced_eos_token_id", "use_cache"),
+_NEUTRAL: Mapping[str, tuple[Any, ...]] = {
+    "top_k": (0, 1, 50),
+    "num_assistant_tokens": (0, 1, 20),
+    "num_assistant_tokens_schedule": ("constant",),
+    "assistant_confidence_threshold": (0, 0.4, 1),
+    "assistant_lookbehind": (0, 1, 10),
+    "target_lookbehind": (0, 1, 10),
+    "use_cache": (True,),
+    **dict.fromkeys(("no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "min_length", "min_new_tokens"), (0,)),
+    **dict.fromkeys(("max_time", "forced_bos_token_id", "forced_eos_token_id"), ()),
 }
-"""Arguments of which other values ask for something, also False, 0 and 1, which of all others ask for nothing."""
+"""Values that ask for nothing; of all others these are False, 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,10 @@ def _asked_for(asked: Asked, config: GenerationConfig, own: GenerationConfig) ->
 def _changes_nothing(name: str, value: Any) -> bool:
     if value is None or (isinstance(value, list | tuple | dict) and not value):
         return True
-    if name in _DEFAULTS and value == _DEFAULTS[name]:
-        return True
-    if name in _WISHES:
-        return False
-    return value is False or (isinstance(value, int | float) and not isinstance(value, bool) and value in (0, 1))
+    neutral = _NEUTRAL.get(name, (False, 0, 1))
+    if value is True:
+        return name == "use_cache"
+    return isinstance(value, str | int | float) and value in neutral
 
 
 class Limit(NamedTuple):

@@ -11,7 +11,6 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.json_calls import json_arguments
 from tooldecoding.formats.reading import Cursor, ReadCall
 from tooldecoding.options import DecodeOptions
 
@@ -31,7 +30,7 @@ _OBJECT: Final = "object"
 def read_json_answer(text: str) -> list[ReadCall]:
     """Read one JSON object; UnreadableCallError for anything else."""
     cursor = Cursor(text)
-    arguments = json_arguments(cursor)
+    arguments = cursor.pairs()
     cursor.expect_end()
     return [(NAME, arguments)]
 

@@ -7,7 +7,6 @@ import re
 from typing import Final
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.json_calls import json_arguments
 from tooldecoding.formats.reading import Cursor, ReadCall
 
 _NAME: Final = re.compile(r"Action: ([^\n]*+)\nAction Input: ")
@@ -23,7 +22,7 @@ def read_react(text: str) -> list[ReadCall]:
     """
     cursor = Cursor(text)
     name = cursor.match(_NAME, "a line Action: and a line Action Input:")[1]
-    pairs = json_arguments(cursor)
+    pairs = cursor.pairs()
     cursor.expect_end()
     return [(name, pairs)]
 

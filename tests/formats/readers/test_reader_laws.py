@@ -7,7 +7,8 @@ from reader_cases import PYTHON, RAW, READERS, needs_judges, refused
 from samples import samples
 
 from growth import assert_linear
-from tooldecoding.formats.reading import MAX_DEPTH, MAX_LENGTH
+from lookup.literals.literal_reader import MAX_DEPTH
+from tooldecoding.formats.reading import MAX_LENGTH
 
 pytestmark = needs_judges  # the samples are made of the texts that lie there
 _QUOTED_CITY = re.compile(r"""(<\|"\|>|<escape>|["'])Paris\1|(?<=string=")true">Paris""")
