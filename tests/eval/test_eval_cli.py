@@ -11,14 +11,9 @@ import pytest
 
 from command_line import Ran, assert_bad
 from eval.options import PEER_METHODS
-from eval_data import REFERENCES, prediction_rows, write_sgd
+from eval_data import REFERENCES, prediction_rows
 
 Cli = Callable[..., Ran]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
 
 
 class Runs:

@@ -13,7 +13,6 @@ from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
-from eval_data import write_sgd
 from lookup import extract
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
@@ -70,8 +69,9 @@ def chat_model(tiny_model_path: str, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.mark.parametrize("method", ["greedy", "tooldec", "tool-decoding"])
 @pytest.mark.parametrize("form", [[], ["--format", "qwen-xml"]], ids=["auto", "qwen-xml"])
-def test_chat(cli: Cli, chat_model: str, tmp_path: Path, method: str, form: list[str]) -> None:
-    data = write_sgd(tmp_path / "sgd")
+def test_chat(
+    cli: Cli, chat_model: str, data: Path, samples: list[Sample], tmp_path: Path, method: str, form: list[str]
+) -> None:
     command = ["eval", "sgd", "--data", data, "--model", chat_model, "--out", tmp_path / "run", "--limit", "2"]
     command += ["--template", "chat", "--tool-choice", "required", "--max-text-tokens", "8", "--max-value-tokens", "4"]
     ran = cli(*command, "--max-thinking-tokens", "2", "--method", method, *form)
@@ -80,7 +80,6 @@ def test_chat(cli: Cli, chat_model: str, tmp_path: Path, method: str, form: list
     assert settings["format"] == (form[1] if form else "hermes")
     rows = [json.loads(line) for line in (tmp_path / "run" / "predictions.jsonl").read_text().splitlines()]
     if method == "tool-decoding":
-        samples: list[Sample] = SGD.load(str(data), SGD.categories)
         for row in rows:
             sample = next(s for s in samples if s.id == row["id"])
             written = ScoredText.of(EvalOptions(template="chat", format=settings["format"]), SGD.call_format)
@@ -88,8 +87,7 @@ def test_chat(cli: Cli, chat_model: str, tmp_path: Path, method: str, form: list
             assert written.of_text(row["written"], sample.documentation.lookup) == row["prediction"]
 
 
-def test_a_model_without_a_chat_template(cli: Cli, tiny_model_path: str, tmp_path: Path) -> None:
-    data = write_sgd(tmp_path / "sgd")
+def test_a_model_without_a_chat_template(cli: Cli, tiny_model_path: str, data: Path, tmp_path: Path) -> None:
     command = ["eval", "sgd", "--data", data, "--model", tiny_model_path, "--out", tmp_path / "run"]
     ran = cli(*command, "--template", "chat")
     assert ran.code == 2 and "has no chat template; leave out --template chat" in ran.err

@@ -5,17 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.runs.predictions import Predictions, read_predictions
 from eval.runs.score import score
-from eval_data import REFERENCES, prediction_rows, write_sgd
+from eval_data import REFERENCES, prediction_rows
 
 
 @pytest.fixture
-def read(tmp_path: Path) -> Callable[[str], Predictions]:
-    samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
-
+def read(tmp_path: Path, samples: list[Sample]) -> Callable[[str], Predictions]:
     def read(text: str) -> Predictions:
         (tmp_path / "p.jsonl").write_text(text)
         return read_predictions(tmp_path / "p.jsonl", SGD, samples)

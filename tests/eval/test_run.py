@@ -20,7 +20,6 @@ from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
 from eval.runs.run import draw, run
 from eval.runs.run_folder import RunFolder, describe_run
-from eval_data import write_sgd
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
@@ -44,11 +43,6 @@ class Echo:
         if any(self._refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
         return [Prediction(f"{len(requests)} {len(str(r.prompt))}") for r in requests]
-
-
-@pytest.fixture
-def samples(tmp_path: Path) -> list[Sample]:
-    return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
 
 
 def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> None:

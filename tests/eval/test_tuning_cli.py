@@ -10,7 +10,6 @@ import pytest
 
 from command_line import CASES, Ran
 from eval.options import EvalOptions
-from eval_data import write_sgd
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.given import read_config
 
@@ -18,11 +17,6 @@ Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
 FEW = ("--level", 0.49, "--margin", 100)
 LIMITS = ("--limits", "1,2")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
 
 
 @pytest.fixture(scope="module")

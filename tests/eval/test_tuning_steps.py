@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import eval_data
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
@@ -61,10 +60,10 @@ def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) ->
     )
 
 
-def tune(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: Sequence[Candidates], **decision: Any) -> Tuning:
+def tune(tmp_path: Path, given: Sequence[Candidates], **decision: Any) -> Tuning:
     """Tune on as many lamps as there are pairs of candidates."""
-    monkeypatch.setattr(eval_data, "CALLS", [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))])
-    samples = SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
+    calls = [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))]
+    samples = SGD.load(str(write_sgd(tmp_path / "sgd", calls)), SGD.categories)
     found = {s.id: [decoded(s, candidates)] for s, candidates in zip(samples, given, strict=True)}
     evidence = Evidence({s.id: s for s in samples}, found, again, SGD, ScoredText(FORM, FORM, as_it_stands=True))
     wanted = TuneOptions(benchmark="sgd", data="x", limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
@@ -84,8 +83,8 @@ def counts(found: Tuning, name: str = "right") -> list[int]:
     return [row[name] for row in found.record["limits"]]
 
 
-def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 8 + [(LAMP, LAMP)] * 2)
+def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path) -> None:
+    found = tune(tmp_path, [(PLAIN, LAMP)] * 8 + [(LAMP, LAMP)] * 2)
     right = {row["share"]: row["right"] for row in found.record["optional_shares"]}
     assert right == {n / 10: 10 if n < 5 else 2 if n < 10 else 0 for n in range(11)}
     # of equal shares the nearest to the default; with it the second order adds what the first lacks
@@ -98,32 +97,32 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path, monkeypa
     assert titles == ["Order limit", "Optional keys", "Adaptive stopping"]
 
 
-def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = tune(tmp_path, monkeypatch, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
+def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path) -> None:
+    found = tune(tmp_path, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
     assert found.deployed is not None
     assert found.deployed.optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
     assert "optional_share stays 0.5" in reasons(found)[0]
 
 
-def test_curve_and_value_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_curve_and_value_errors(tmp_path: Path) -> None:
     """At a tie the first order's value wins, so that a limit of 2 mends nothing here."""
-    found = tune(tmp_path, monkeypatch, [(WRONG, LAMP)] * 3 + [(LAMP, WRONG)] * 4 + [()])
+    found = tune(tmp_path, [(WRONG, LAMP)] * 3 + [(LAMP, WRONG)] * 4 + [()])
     assert (counts(found, "value_errors"), counts(found)) == ([3, 3], [4, 4])
     assert counts(found, "total") == [8, 8]  # what could not be decoded counts as wrong
     assert found.record["failures"] == ["too long"] and counts(found, "value_errors_removed_percent") == [0, 0]
     assert found.deployed == BASE.__class__(1) and found.record["stopping"] is None
 
 
-def test_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_budget(tmp_path: Path) -> None:
     given = [(PLAIN, LAMP)] * 10
-    found = tune(tmp_path, monkeypatch, given, max_latency_ms=150.0)
+    found = tune(tmp_path, given, max_latency_ms=150.0)
     assert found.record["chosen"]["order_limit"] == 1
     assert reasons(found)[1] == "order limits within 150 ms: 1"
-    none = tune(tmp_path, monkeypatch, given, max_latency_ms=50.0)
+    none = tune(tmp_path, given, max_latency_ms=50.0)
     assert none.deployed is None
     assert reasons(none)[1:] == ["no limit keeps within 50 ms: the nearest is limit 1 with 100"]
 
 
-def test_too_few_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_few_samples(tmp_path: Path) -> None:
     with pytest.raises(EvalError, match=r"4 \(3 more cannot be decoded\), but 5 are needed"):
-        tune(tmp_path, monkeypatch, [(LAMP, LAMP)] * 4 + [()] * 3)
+        tune(tmp_path, [(LAMP, LAMP)] * 4 + [()] * 3)
