@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from eval.errors import EvalError
-from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss, samples_needed
+from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
 from eval.tuning.options import TuneOptions
 from tooldecoding.errors import ConfigError
 
@@ -20,36 +20,33 @@ def wanted(**decision: Any) -> TuneOptions:
     return TuneOptions(benchmark="sgd", data="x", **decision)
 
 
-def choice(right: dict[int, int], total: int, costs: dict[int, float] | None = None, **decision: float) -> Choice:
-    every = {n: hits(count, total) for n, count in right.items()}
-    return choose(every, costs or dict.fromkeys(right, 1.0), wanted(**decision))
+SLOW = {1: 100.0, 4: 150.0, 12: 250.0}
 
 
-def test_the_smallest_that_is_not_worse() -> None:
-    assert choice({1: 50, 4: 56, 12: 60}, 100).limit == 4  # four losses: 0.0625
-    assert choice({1: 50, 4: 55, 12: 60}, 100).limit == 12  # five: 0.031
-    assert choice({1: 56, 4: 57, 12: 60}, 100).limit == 1
-    same = choice({1: 60, 4: 60, 12: 60}, 100)
-    assert (same.limit, same.best) == (1, 1)
-    nothing = choice({1: 0, 4: 0}, 100)
-    assert nothing.limit == 1
-    assert nothing.reasons[0].startswith("nothing is right at any limit, so ")
-    found = choice({1: 60, 4: 50, 12: 40}, 100)
-    assert (found.limit, found.best) == (1, 1) and found.p[12] < 0.05
-
-
-def test_budgets() -> None:
-    right, latency = {1: 30, 4: 50, 12: 60}, {1: 100.0, 4: 150.0, 12: 250.0}
-    assert choice(right, 100, latency).limit == 12
-    assert choice(right, 100, latency, max_latency_ms=200).limit == 4
-    assert choice(right, 100, {1: 1.0, 4: 1.5, 12: 2.5}, max_slowdown=1.2).limit == 1
-    assert choice(right, 100, latency, max_latency_ms=200).reasons[0] == "order limits within 200 ms: 1, 4"
-
-
-def test_no_limit_fits_the_budget() -> None:
-    found = choice({1: 30, 4: 50}, 100, {1: 120.0, 4: 100.0}, max_latency_ms=90)
-    said = ["no limit keeps within 90 ms: the nearest is limit 4 with 100"]
-    assert (found.limit, found.best, found.reasons) == (None, 4, said)
+@pytest.mark.parametrize(
+    ("right", "costs", "decision", "limit", "best", "reason"),
+    [
+        ({1: 50, 4: 56, 12: 60}, SLOW, {}, 4, 12, "limit 4 is the smallest that is not"),  # four losses: 0.0625
+        ({1: 50, 4: 55, 12: 60}, SLOW, {}, 12, 12, "limit 12 has the highest accuracy"),  # five: 0.031
+        ({1: 56, 4: 57, 12: 60}, SLOW, {}, 1, 12, "limit 1 is the smallest"),
+        ({1: 60, 4: 60, 12: 60}, SLOW, {}, 1, 1, "limit 1 has the highest accuracy"),
+        ({1: 60, 4: 50, 12: 40}, SLOW, {}, 1, 1, "limit 1 has the highest accuracy"),
+        ({1: 0, 4: 0}, SLOW, {}, 1, 1, "nothing is right at any limit, so "),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {}, 12, 12, "limit 12 has the highest accuracy"),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {"max_latency_ms": 200}, 4, 4, "order limits within 200 ms: 1, 4"),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {"max_latency_ms": 300}, 12, 12, "order limits within 300 ms: all of them"),
+        ({1: 30, 4: 50}, {1: 1.0, 4: 1.5}, {"max_slowdown": 1.2}, 1, 1, "order limits within 1.2 times the latency"),
+        ({1: 30, 4: 50}, {1: 120.0, 4: 100.0}, {"max_latency_ms": 90}, None, 4,
+         "no limit keeps within 90 ms: the nearest is limit 4 with 100"),
+    ],
+)  # fmt: skip
+def test_the_smallest_within_the_budget_that_is_not_worse(
+    right: dict[int, int], costs: dict[int, float], decision: dict[str, Any], limit: int | None, best: int, reason: str
+) -> None:
+    found = choose({n: hits(count, 100) for n, count in right.items()}, costs, wanted(**decision))
+    assert (found.limit, found.best) == (limit, best) and found.reasons[0].startswith(reason)
+    if limit is not None:
+        assert all(p <= 0.05 for n, p in found.p.items() if n < limit) and found.p[best] == 1
 
 
 @pytest.mark.parametrize(("level", "margin"), [(0.01, 3), (0.05, 5), (0.2, 20)])
@@ -61,8 +58,8 @@ def test_samples_needed(level: float, margin: float) -> None:
         lost = math.floor(total * margin / 100 + 1e-9)
         assert (p_of_loss(hits(total - lost, total), hits(total, total)) <= level) == shown
     demand_enough(needed, decision)
-    with pytest.raises(EvalError, match=f"{needed - 1}, but {needed} are needed"):
-        demand_enough(needed - 1, decision)
+    with pytest.raises(EvalError, match=rf"{needed - 1} \(3 more cannot be decoded\), but {needed} are needed"):
+        demand_enough(needed - 1, decision, lost=3)
 
 
 @pytest.mark.parametrize(
