@@ -111,7 +111,9 @@ FOUND: dict[str, tuple[Any, Sequence[str], dict[str, Any], dict[str, Any], Seque
         chat_tokenizer(), ("--strategy", "batched"), {},
         {"engine": "batched", "engine_reason": "batched was asked for"}, (), (),
     ),
-    "no packed engine": (chat_tokenizer(), (), {"shape": "bloom"}, {"engine": "batched"}, (), ("batched: it takes no position ids",)),
+    "no packed engine": (
+        chat_tokenizer(), (), {"shape": "bloom"}, {"engine": "batched"}, (), ("batched: it takes no position ids",),
+    ),
     "a state": (chat_tokenizer(), (), {"config": STATE}, {"engine": "recurrent", "context": None}, (), ("state",)),
     "a short context": (chat_tokenizer(), (), {"config": SHORT}, {}, ("context is 64 tokens",), ()),
 }  # fmt: skip
