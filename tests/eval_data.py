@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.api_bank.checker import TOOLS
+from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
 from tools import documented
@@ -169,6 +172,52 @@ def plans(language: str, **changed: Any) -> Files:
     return {f"{folder}/{stage}.json": [row | changed.get(stage, {})] for stage, row in PLANS.items()}
 
 
+Turn = tuple[str, Mapping[str, Any], Any]
+"""Tool of API-Bank, arguments, output."""
+
+
+def described(name: str) -> dict[str, Any]:
+    keys = {k: {"type": "str", "description": k} for k in {**TOOLS[name].keys, **TOOLS[name].optional}}
+    return {"name": name, "description": f"Text of {name}.", "input_parameters": keys, "output_parameters": {}}
+
+
+def api_row(name: str, arguments: Mapping[str, Any], output: Any) -> dict[str, Any]:
+    result = {"api_name": name, "input": arguments or None, "output": output, "exception": None}
+    return {"role": "API", "api_name": name, "param_dict": arguments, "result": result}
+
+
+def bank(level: str = LEVEL_1, **dialogues: Sequence[Turn]) -> Files:
+    """API-Bank with dialogues by file: calls with words before each; all tools are documented."""
+    files = {"api_descriptions.jsonl": [described(name) for name in TOOLS]}
+    for name, turns in dialogues.items():
+        rows = [row for turn in turns for row in ({"role": "User", "text": "please"}, api_row(*turn))]
+        files[f"{level}/{name}.jsonl"] = [*rows, {"role": "AI", "text": "done"}]
+    return files
+
+
+class Bank:
+    """The samples of a folder's file ``a``, by number of the call."""
+
+    def __init__(self, folder: Path, level: str = LEVEL_1) -> None:
+        self.level = level
+        self.samples: dict[str, Sample] = {s.id: s for s in API_BANK.load(str(folder), [level])}
+
+    def sample(self, call: int = 0) -> Sample:
+        return self.samples[f"{self.level}/a.jsonl/{2 * call}"]
+
+    def error(self, prediction: str, call: int = 0) -> str | None:
+        return API_BANK.judge(self.sample(call), prediction).error_type
+
+    def satisfiable(self) -> list[bool]:
+        return [API_BANK.satisfiable(s) for s in self.samples.values() if s.dialogue.endswith("/a.jsonl")]
+
+
+def only(folder: Path, *turns: Turn) -> Bank:
+    """One dialogue, in the file ``a``."""
+    return Bank(write_files(folder, bank(a=turns)))
+
+
+MUSIC: Turn = ("PlayMusic", {"music_name": "Song"}, "music://song")
 SMALL: Mapping[str, Files] = {
     "acebench": {
         "data_normal_atom_bool.json": [
@@ -176,6 +225,7 @@ SMALL: Mapping[str, Files] = {
         ],
         "possible_answer/data_normal_atom_bool.json": [{"id": "q", "ground_truth": {"f_1": {}, "f_2": {"a": 1}}}],
     },
+    "api-bank": bank(a=[MUSIC]),
     "bfcl-live": {
         "BFCL_v4_live_simple.json": [bfcl_row("live_simple_1-0-0"), bfcl_row()],
         "possible_answer/BFCL_v4_live_simple.json": [bfcl_answer(), bfcl_answer("live_simple_1-0-0")],

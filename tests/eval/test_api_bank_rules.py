@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_bank_folder import Bank, described, only, write_folder
 
 from eval.benchmarks.api_bank.data import LEVEL_2
+from eval_data import Bank, api_row, bank, described, only, write_files
 
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}
@@ -22,9 +22,9 @@ AGENDA = [TOKEN, ("QueryAgenda", {"token": "t1"} | {k: v for k, v in ROW.items()
 def test_another_users_valid_token_adds_an_agenda_but_finds_no_row(tmp_path: Path) -> None:
     other = ("GetUserToken", {"username": "bob", "password": "pw"}, {"token": "t2"})
     added = ("AddAgenda", {"token": "t1", "content": "x y", "time": ROW["time"], "location": "hall"}, "success")
-    bank = Bank(write_folder(tmp_path, {"a": [*AGENDA, added], "b": [other]}))
-    assert bank.error(asked().replace("t1", "t2"), 1) == "HAS_EXCEPTION"
-    assert bank.error("[AddAgenda(token='t2', content='x y', time='2023-03-16 10:00:00', location='hall')]", 2) is None
+    made = Bank(write_files(tmp_path, bank(a=[*AGENDA, added], b=[other])))
+    assert made.error(asked().replace("t1", "t2"), 1) == "HAS_EXCEPTION"
+    assert made.error("[AddAgenda(token='t2', content='x y', time='2023-03-16 10:00:00', location='hall')]", 2) is None
 
 
 WHO = {"patient_name": "Ann", "date": "2023-05-01"}
@@ -215,16 +215,13 @@ def test_a_meeting_checked_again_has_lost_its_topic(tmp_path: Path) -> None:
     """The official evaluator checks a call behind a call twice, and its checker changes what it compares with."""
     meeting = {"token": "t1", "meeting_topic": "m", "start_time": "2023-01-01 10:00:00",
                "end_time": "2023-01-01 11:00:00", "location": "l", "attendees": ["a"]}  # fmt: skip
-    folder = write_folder(tmp_path, {"a": [TOKEN, ("AddMeeting", meeting, "success")]})
-    path = folder / "level-1-given-desc" / "a.jsonl"
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([lines[0], lines[1], lines[3], lines[4]]))  # no words between the calls
-    bank = Bank(folder)
-    assert [s.answer.sample_id for s in bank.samples.values()] == [0, 1, 2]
-    first, again = (bank.samples[f"level-1-given-desc/a.jsonl/{n}"] for n in (1, 2))
+    rows = [{"role": "User", "text": "please"}, api_row(*TOKEN), api_row("AddMeeting", meeting, "success")]
+    made = Bank(write_files(tmp_path, bank() | {"level-1-given-desc/a.jsonl": rows}))
+    assert [s.answer.sample_id for s in made.samples.values()] == [0, 1, 2]
+    first, again = (made.samples[f"level-1-given-desc/a.jsonl/{n}"] for n in (1, 2))
     assert first.calls == again.calls
     text = ", ".join(f"{k}='{v}'" for k, v in meeting.items())
-    assert bank.error(f"[AddMeeting({text})]", 1) == "KEY_ERROR"
+    assert made.error(f"[AddMeeting({text})]", 1) == "KEY_ERROR"
 
 
 def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) -> None:
@@ -232,9 +229,9 @@ def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) ->
     search = ("ToolSearcher", {"keywords": "Book Hotel"}, described("BookHotel"))
     alarm = ("ToolSearcher", {"keywords": "alarm"}, [account, described("AddAlarm")])
     old = ("ToolSearcher", {"keywords": "balance"}, [account, described("QueryBalance") | {"description": "Old."}])
-    bank = Bank(write_folder(tmp_path, {"a": [search, alarm, old]}, LEVEL_2), LEVEL_2)
-    assert bank.satisfiable() == [True, True, False]
-    assert bank.error("[ToolSearcher(keywords=' book hotel')]") is None
-    assert bank.error("[ToolSearcher(keywords='the hotel to book')]") is None  # by its words
-    assert bank.error("[ToolSearcher(keywords='stock')]") == "OUTPUT_MISMATCH"
-    assert bank.error("[ToolSearcher(keywords='zzz')]") == "OUTPUT_MISMATCH"
+    made = Bank(write_files(tmp_path, bank(LEVEL_2, a=[search, alarm, old])), LEVEL_2)
+    assert made.satisfiable() == [True, True, False]
+    assert made.error("[ToolSearcher(keywords=' book hotel')]") is None
+    assert made.error("[ToolSearcher(keywords='the hotel to book')]") is None  # by its words
+    assert made.error("[ToolSearcher(keywords='stock')]") == "OUTPUT_MISMATCH"
+    assert made.error("[ToolSearcher(keywords='zzz')]") == "OUTPUT_MISMATCH"

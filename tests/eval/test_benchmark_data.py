@@ -15,12 +15,15 @@ from eval.errors import EvalError
 from eval_data import (
     FIND,
     FUNCTION,
+    MUSIC,
     QUERY,
     SERVICES,
     SMALL,
     Files,
+    api_row,
     bfcl_answer,
     bfcl_row,
+    described,
     load,
     openapi,
     operation,
@@ -34,6 +37,10 @@ READ: dict[str, tuple[str, list[Any]]] = {
     "acebench": (
         "normal_atom_bool",
         [("q", [("system", "Monday"), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Now.")], ["f"], ["f", "f"])],
+    ),
+    "api-bank": (
+        "level-1-given-desc",
+        [("level-1-given-desc/a.jsonl/0", [("user", "please")], ["PlayMusic"], ["PlayMusic"])],
     ),
     "bfcl-live": (
         "live_simple",
@@ -70,6 +77,8 @@ def test_what_is_read(tmp_path: Path, name: str) -> None:
 PLACES = [
     ("acebench", "data_all/data_en"),
     ("acebench", "data_en"),
+    ("api-bank", "lv1-lv2-samples"),
+    ("api-bank", "api-bank/lv1-lv2-samples"),
     ("bfcl-live", "data"),
     ("bfcl-live", "bfcl_eval/data"),
     ("bfcl-live", "berkeley-function-call-leaderboard/bfcl_eval/data"),
@@ -165,11 +174,31 @@ def dialogue(*calls: Any, **changes: Any) -> Files:
     return SMALL["sgd"] | {"dev.jsonl.gz": [row | changes | {"calls": [call | each for each in calls]}]}
 
 
+def spoken(changes: Any) -> Files:
+    """API-Bank with one call, changed."""
+    return SMALL["api-bank"] | {"level-1-given-desc/a.jsonl": [api_row(*MUSIC) | changes]}
+
+
 def questions(**changes: Any) -> Files:
     return {SIMPLE: [bfcl_row(**changes)], ANSWERS: [bfcl_answer()]}
 
 
 WRONG: list[tuple[str, Files, str]] = [
+    ("api-bank level-1-given-desc", {}, "found no such folder"),
+    ("api-bank level-1-given-desc", {"x": ""}, "lv1-lv2-samples"),
+    ("api-bank level-2-toolsearcher", SMALL["api-bank"], r"expected level-2-toolsearcher/\*.jsonl"),
+    (
+        "api-bank level-1-given-desc",
+        SMALL["api-bank"] | {"api_descriptions.jsonl": [{"name": "PlayMusic"}]},
+        "api_descriptions.jsonl:1",
+    ),
+    (
+        "api-bank level-1-given-desc",
+        SMALL["api-bank"] | {"api_descriptions.jsonl": [described("AddAlarm")]},
+        "no documentation of PlayMusic",
+    ),
+    ("api-bank level-1-given-desc", spoken({"api_name": "NoTool"}), "a.jsonl:1: .* one of API-Bank's tools"),
+    ("api-bank level-1-given-desc", spoken({"result": {"input": {}}}), "expected 'result.output', found none"),
     ("acebench normal_atom_bool", {}, "no such folder"),
     ("acebench normal_atom_bool", {"x": ""}, "no questions of normal_atom_bool: expected data_normal"),
     (

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import yaml
-from api_bank_folder import write_folder
 
 from command_line import Ran, assert_bad
 from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.commands.experiment import read_experiment
+from eval_data import bank, write_files
 from test_layers import ROOT
 
 Cli = Callable[..., Ran]
@@ -38,7 +38,7 @@ SMALL = {
 def run(cli: Cli, tmp_path: Path, tiny_model_path: str) -> Callable[..., Ran]:
     """Run an experiment on a small API-Bank."""
     turns = [("PlayMusic", {"music_name": name}, "ok") for name in ("Yesterday", "Help", "Misery")]
-    write_folder(tmp_path / "data" / "api-bank", {"a": turns})
+    write_files(tmp_path / "data" / "api-bank", bank(a=turns))
 
     def make(content: Any = SMALL, *arguments: str) -> Ran:
         file = tmp_path / "file.yaml"
