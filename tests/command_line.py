@@ -1,5 +1,6 @@
 """What a run of the command line left, the files that runs read, and what every bad input must give."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +13,10 @@ class Ran(NamedTuple):
     code: int
     out: str
     err: str
+
+
+Cli = Callable[..., Ran]
+"""Runs the command line in this process."""
 
 
 def assert_bad(ran: Ran, *said: str) -> None:

@@ -1,7 +1,7 @@
 """``tooldecoding doctor``: what it finds about a model, and one line for each thing that needs attention."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +9,11 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from command_line import Ran, assert_bad, limited
+from command_line import Cli, assert_bad, limited
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.doctor.self_check import CALLS, SelfCheck
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-
-Cli = Callable[..., Ran]
 
 HERMES = """{% if tools %}{{ tools | tojson }}{% endif %}{% for message in messages %}<|{{ message.role }}|>
 {% if message.tool_calls %}{% for call in message.tool_calls %}<tool_call>

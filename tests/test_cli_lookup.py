@@ -3,14 +3,12 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad, limited
+from command_line import CASES, Cli, assert_bad, limited
 
-Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"
 
 

@@ -1,17 +1,15 @@
 """``tooldecoding bench`` as a user types it."""
 
 import json
-from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from command_line import Ran, assert_bad
+from command_line import Cli, assert_bad
 from eval.bench.methods import EngineMethod
 
-Cli = Callable[..., Ran]
 QUICK = ("--prompt-tokens", 320, "--value-tokens", 3, "--repeat", 2, "--required", 3)
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from multiprocessing import get_context
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import eval.schemas.engines as engines
-from command_line import Ran, assert_bad
+from command_line import Cli, assert_bad
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from eval.schemas.engines import LOADERS, Compile, Grammar, Take
@@ -23,8 +23,6 @@ from eval_data import write_files
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.tokens.token_table import TokenTable
-
-Cli = Callable[..., Ran]
 
 
 def load_stub(tokenizer: str) -> Compile:

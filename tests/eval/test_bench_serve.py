@@ -4,13 +4,13 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 
-from command_line import Ran
+from command_line import Cli
 from eval.commands.bench_serve import Answer, ask_all, draw_request, serving
 from eval.errors import EvalError
 from running_server import running
@@ -18,7 +18,6 @@ from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.exchange import Head, Parts, event, whole
 
-Cli = Callable[..., Ran]
 CALL = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
 HEAD = {"id": "1", "created": 1, "model": "stub"}
 

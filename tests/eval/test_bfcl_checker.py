@@ -10,16 +10,16 @@ from eval.benchmarks.bfcl.checker import check_calls
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.faults import CRASH
 from tooldecoding.formats.call_format import Call
+from tools import documented
 
 
 def tool(types: dict[str, Any], required: list[str] | None = None, name: str = "f") -> dict[str, Any]:
     """Documentation; a type ``array<integer>`` has elements."""
-    properties = {}
-    for key, kind in types.items():
-        outer, _, item = kind.rstrip(">").partition("<")
-        properties[key] = {"type": outer} | ({"items": {"type": item}} if item else {})
-    keys = list(types) if required is None else required
-    return {"name": name, "parameters": {"type": "dict", "properties": properties, "required": keys}}
+    kinds = {key: kind.rstrip(">").partition("<") for key, kind in types.items()}
+    keys = {
+        key: {"type": outer} | ({"items": {"type": item}} if item else {}) for key, (outer, _, item) in kinds.items()
+    }
+    return documented(name, required, **keys)
 
 
 def verdict(functions, calls, truth, category="simple_python") -> str | None:

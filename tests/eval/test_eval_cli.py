@@ -2,18 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 
-from command_line import Ran, assert_bad
+from command_line import Cli, Ran, assert_bad
 from eval.options import PEER_METHODS
 from eval_data import REFERENCES, prediction_rows
-
-Cli = Callable[..., Ran]
 
 
 class Runs:

@@ -1,14 +1,13 @@
 """``eval`` with the calls of any format: prompts of a chat template, and predictions in the benchmark's own format."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 from transformers import AutoTokenizer
 
-from command_line import Ran
+from command_line import Cli
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.methods.scored_text import ScoredText
@@ -16,12 +15,11 @@ from eval.options import EvalOptions
 from lookup import extract
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tools import documented
 
-Cli = Callable[..., Ran]
 PYTHONIC = CALL_FORMATS["pythonic"]
 
-KEYS = {"city": {"type": "string"}, "days": {"type": "integer"}}
-TOOLS = extract([{"name": "f", "parameters": {"type": "object", "properties": KEYS, "required": ["city"]}}])
+TOOLS = extract([documented("f", ["city"], city={"type": "string"}, days={"type": "integer"})])
 CALLS = [Call("f", {"city": "New York", "days": 3}), Call("f", {"city": "3"})]
 
 HERMES = """\

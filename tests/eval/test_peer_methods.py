@@ -20,25 +20,22 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
+from tools import documented
 from voting import check_value
 
-DAY = {"type": "object", "properties": {"n": {"type": "integer"}, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}
+WHOLE = {"type": "integer"}
+DAY = {"type": "object", "properties": {"n": WHOLE, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}
 KEYS = {
     "on": {"type": "boolean"},
-    "days": {"type": "integer"},
+    "days": WHOLE,
     "to": {"type": "string", "enum": ["a'b", 'c\\"d', "ü"]},
     "seats": {"type": ["integer", "null"]},
     "when": {"type": "array", "items": DAY},
     "day": DAY,
     "city": {"type": "string"},
 }
-TOOLS = extract(
-    [
-        {"name": "book", "parameters": {"type": "object", "properties": KEYS, "required": ["days", "to"]}},
-        {"name": "stop", "parameters": {"type": "object", "properties": {}}},
-        {"name": "stop_all", "parameters": {"type": "object", "properties": {"hours": {"type": "integer"}}}},
-    ]
-)
+BOOK = documented("book", ["days", "to"], **KEYS)
+TOOLS = extract([BOOK, documented("stop"), documented("stop_all", [], hours=WHOLE)])
 PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\nAPI-Request: ", "x"]
 FORMATS = ["pythonic", "api-bank", "olmo3", "hermes", "json-list", "mistral-args"]
 

@@ -1,19 +1,17 @@
 """``tooldecoding tune`` as a user types it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad
+from command_line import CASES, Cli, assert_bad
 from eval.options import EvalOptions
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.given import read_config
 
-Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
 FEW = ("--level", 0.49, "--margin", 100)
 LIMITS = ("--limits", "1,2")
