@@ -9,18 +9,12 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from chat.chat_models import HERMES
 from command_line import Cli, assert_bad, limited
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.doctor.self_check import CALLS, SelfCheck
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-
-HERMES = """{% if tools %}{{ tools | tojson }}{% endif %}{% for message in messages %}<|{{ message.role }}|>
-{% if message.tool_calls %}{% for call in message.tool_calls %}<tool_call>
-{{ '{"name": "' + call.function.name + '", "arguments": ' }}{{ call.function.arguments | tojson }}}
-</tool_call>{% endfor %}{% else %}{{ message.content }}{% endif %}</s>
-{% endfor %}{% if add_generation_prompt %}<|assistant|>
-{% endif %}"""
 
 
 def saved(

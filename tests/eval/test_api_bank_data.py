@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data import DATA, needs_data
+from data import DATA, needs_data, rows
 from eval.benchmarks.api_bank.benchmark import API_BANK, render_truth
 from eval.benchmarks.api_bank.checker import TOOLS
 from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
@@ -93,8 +93,8 @@ def test_reading_takes_linear_time(piece: str) -> None:
 
 @needs_data
 def test_there_is_a_rule_for_every_documented_tool_with_its_keys_and_types() -> None:
-    rows = map(json.loads, (DATA / "api-bank" / "api_descriptions.jsonl").read_text(encoding="utf-8").splitlines())
-    documented = {row["name"]: {k: v["type"] for k, v in row["input_parameters"].items()} for row in rows}
+    found = rows(DATA / "api-bank" / "api_descriptions.jsonl")
+    documented = {row["name"]: {k: v["type"] for k, v in row["input_parameters"].items()} for row in found}
     assert TOOLS.keys() == documented.keys()
     for name, tool in TOOLS.items():
         assert {*tool.keys, *tool.optional} == set(documented[name]), name

@@ -1,6 +1,5 @@
 """``tooldecoding bench schemas``: verdicts, rows that a run goes on from, engines that hang or die."""
 
-import json
 import os
 import re
 import signal
@@ -14,6 +13,7 @@ import pytest
 
 import eval.schemas.engines as engines
 from command_line import Cli, assert_bad
+from data import rows
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from eval.schemas.engines import LOADERS, Compile, Grammar, Take
@@ -93,9 +93,9 @@ def command(tmp_path: Path, tiny_model_path: str) -> tuple[Any, ...]:
 
 def found(path: Path) -> dict[str, list[str]]:
     """Name of each engine -> its counts."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    names = dict.fromkeys(row["engine"].partition(" ")[0] for row in rows)
-    return {n: list(verdicts([row for row in rows if row["engine"].startswith(f"{n} ")]).values()) for n in names}
+    every = rows(path)
+    names = dict.fromkeys(row["engine"].partition(" ")[0] for row in every)
+    return {n: list(verdicts([row for row in every if row["engine"].startswith(f"{n} ")]).values()) for n in names}
 
 
 def test_a_run_goes_on_behind_an_interrupt(

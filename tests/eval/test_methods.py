@@ -15,6 +15,7 @@ from eval.methods.draft_first import behind_draft, opens_call
 from eval.methods.plain_decoding import PlainDecoder, turn_end
 from eval.methods.prediction import Prediction
 from eval.methods.sampling import Sample, SampledLogits
+from eval.methods.scored_text import ScoredText
 from eval.options import PEER_METHODS, EvalOptions
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -22,7 +23,7 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.request import Request
 from tools import documented
 
@@ -213,3 +214,31 @@ def test_draws_follow_the_softmax() -> None:
     # four standard errors of the most variable share
     assert counts[tokens] / 5_000 == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(5_000))
     assert SampledLogits(logits, Sample(5, 0.7), 0).logprob(2) == logits.logprob(2)
+
+
+PYTHONIC = CALL_FORMATS["pythonic"]
+TWO = [Call("BookBoat", {"day": "New York", "sails": True}), Call("BookBoat", {"day": "3"})]
+
+
+@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
+@pytest.mark.parametrize("before", ["", "Let me [see]. ", "<think>\n{no}\n</think>\n"])
+def test_calls_of_any_format_are_scored_in_the_benchmarks(call_format: CallFormat, before: str) -> None:
+    calls = TWO if call_format.parallel else TWO[:1]
+    text = before + call_format.lead + call_format.render(calls)
+    scored = ScoredText(call_format, PYTHONIC, as_it_stands=False)
+    assert scored.of_text(text + "\n", TOOLS) == PYTHONIC.render(calls) == scored.of_calls(text, calls)
+    assert scored.of_text(text[:-3], TOOLS) in (text[:-3], PYTHONIC.render(calls))  # some readers take a missing end
+    one = call_format.render(calls[:1])
+    half = before + one[: len(one) * 2 // 3]
+    assert scored.of_text(half, TOOLS) == half
+    assert scored.of_text("Nothing.", TOOLS) == "Nothing."
+
+
+def test_what_is_scored() -> None:
+    scored = ScoredText.of(EvalOptions(template="bfcl", format="pythonic"), "pythonic")
+    assert scored.of_text("Well: [SetLamp(room='a')]", TOOLS) == "Well: [SetLamp(room='a')]"
+    chat = ScoredText.of(EvalOptions(template="chat", format="pythonic"), "pythonic")
+    assert chat.of_text("Well: [SetLamp(room='a')]", TOOLS) == "[SetLamp(room='a')]"
+    hermes = ScoredText(CALL_FORMATS["hermes"], PYTHONIC, as_it_stands=False)
+    unknown = CALL_FORMATS["hermes"].render([Call("g", {"x": [1]})])
+    assert hermes.of_text(unknown, TOOLS) == "[g(x=[1])]", "the documentation need not know a call"

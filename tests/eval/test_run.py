@@ -1,6 +1,5 @@
 """A run: interrupted anywhere it ends in the same file, samples are drawn by a seed, and every prediction is scored."""
 
-import json
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data import rows
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
@@ -80,9 +80,9 @@ def test_an_interrupted_run_ends_in_the_same_file(
 
 def test_a_prompt_that_fails_does_not_touch_the_others(tmp_path: Path, samples: list[Sample]) -> None:
     decode(samples, tmp_path / "p.jsonl", Echo(refuse="I want Kiel"), batch_size=4)
-    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert [r.get("error") for r in rows] == [None, None, "refused", None]
-    assert all(r["prediction"] for r in rows if "error" not in r)
+    found = rows(tmp_path / "p.jsonl")
+    assert [r.get("error") for r in found] == [None, None, "refused", None]
+    assert all(r["prediction"] for r in found if "error" not in r)
 
 
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 3))
