@@ -12,8 +12,8 @@ TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}
 
 
-def asked(content: str = "Gym workout today", time: str = "2023-03-16 10:00:00", location: str = "hall") -> str:
-    return f"[QueryAgenda(token='t1', content='{content}', time='{time}', location='{location}')]"
+def asked(content: str = ROW["content"], location: str = "hall") -> str:
+    return f"[QueryAgenda(token='t1', content='{content}', time='2023-03-16 10:00:00', location='{location}')]"
 
 
 AGENDA = [TOKEN, ("QueryAgenda", {"token": "t1"} | {k: v for k, v in ROW.items() if k != "username"}, ROW)]
@@ -40,19 +40,11 @@ CODED = ("ForgotPassword", CODE, "success")
 RANDOM = {"token": "random"}
 
 
-def change(old: str, new: str) -> Any:
-    return "ModifyPassword", {"token": "t1", "old_password": old, "new_password": new}, {"status": "success"}
-
-
 def register(user: str) -> Any:
     return "RegisterUser", {"username": user, "password": "n", "email": "a@b.cc"}, RANDOM
 
 
 STATES: dict[str, tuple[list[Any], list[bool]]] = {
-    "a password changed before is the old one again": (
-        [TOKEN, change("pw", "new"), ("GetUserToken", {"username": "ann", "password": "new"}, {"token": "t1"})],
-        [True, True, False],
-    ),
     "an account deleted before exists again": (
         [TOKEN, ("DeleteAccount", {"token": "t1"}, {"status": "success"}), register("ann")],
         [True, True, False],
@@ -64,10 +56,6 @@ STATES: dict[str, tuple[list[Any], list[bool]]] = {
             ("AddAlarm", {"token": "random", "time": "2023-03-16 10:00:00"}, "success"),
         ],
         [True, False, False],
-    ),
-    "a password set by code is not the old one": (
-        [("CheckToken", {"token": "t1"}, {"username": "ann"}), FORGOT, CODED, change("n", "m")],
-        [True, True, False, False],
     ),
     "a scene and a switch made before are gone": (
         [
@@ -90,7 +78,6 @@ STATES: dict[str, tuple[list[Any], list[bool]]] = {
         ],
         [True, False, False],
     ),
-    "health records are there": ([("QueryHealthData", SPAN, [OLD])], [True]),
     "health records of the dialogue itself are gone, and lists are passed on as texts": (
         [
             ("RecordHealthData", {"user_id": "u", "time": NEW["time"], "health_data": [{"name": "pulse"}]}, "success"),
@@ -127,14 +114,8 @@ def code(value: str) -> str:
 
 
 BEHIND: list[tuple[list[Any], str, str | None]] = [
-    (AGENDA, asked(), None),
     (AGENDA, asked(content="Gym workout"), None),  # two of three words; found by its time
-    (AGENDA, asked(content="gym workout today"), "INPUT_MISMATCH"),
     (AGENDA, asked(location="Hall"), "INPUT_MISMATCH"),
-    (AGENDA, asked(time="2023-3-16 10:00:00"), "INPUT_MISMATCH"),  # found by its text
-    (AGENDA, asked(content="Gym", time="2023-3-16 10:00:00"), "HAS_EXCEPTION"),
-    (AGENDA, asked(time="2023-03-16T10:00:00"), "HAS_EXCEPTION"),
-    (AGENDA, asked().replace("t1", "t2"), "HAS_EXCEPTION"),
     ([FORGOT, CODED], code("x"), "CRASH:AssertionError"),
     ([FORGOT, CODED], code("²"), "CRASH:ValueError"),
     (VISIT, moved("2023-6-1", "Dr. Kim "), None),
@@ -158,40 +139,22 @@ NO_SUMS = ("5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+
     ("tool", "given", "output", "prediction", "error"),
     [
         ("CheckToken", {"token": "t"}, {"username": "ann"}, "token='t'", None),
-        ("CheckToken", {"token": "t"}, {"username": "ann"}, "token=' t'", "HAS_EXCEPTION"),
-        ("Wiki", {"keyword": "Ice Age"}, {"url": "u"}, "keyword='ice_AGE '", None),
-        ("Wiki", {"keyword": "Ice Age"}, {"url": "u"}, "keyword='ice'", "HAS_EXCEPTION"),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='car RED'", None),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='red car zzz'", None),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='red'", "OUTPUT_MISMATCH"),
-        ("DocumentQA", {"url": "u.txt", "question": "q"}, "yes", "url='u.txt ', question='q'", None),
-        ("DocumentQA", {"url": "u.txt", "question": "q"}, "yes", "url='u.txt', question='z'", "OUTPUT_MISMATCH"),
         ("ImageCaption", {"url": "u.gif"}, "a cat", "url='u.gif'", "HAS_EXCEPTION"),
         ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='2020-4-21'", None),
-        ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='04-22'", "OUTPUT_MISMATCH"),
-        ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='02-30'", "HAS_EXCEPTION"),
         ("Translate", {"src": "hi", "tgt_lang": "zh-CN"}, "x", "src='hi', tgt_lang='simplified Chinese'", None),
-        ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='English', tgt_lang='in French'", None),
         ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='zz', tgt_lang='fr'", "HAS_EXCEPTION"),
-        ("Translate", {"src": "hi", "tgt_lang": "en"}, "x", "src='hi'", None),
-        ("SendEmail", LETTER, "success", "receiver=' a.b@c.de', subject='s ', content='c'", None),
         ("SendEmail", LETTER, "success", "receiver='A.b@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
-        ("SendEmail", LETTER, "success", "receiver='a.b@c.de', subject='s', content='C'", "INPUT_MISMATCH"),
         ("SendEmail", LETTER | {"receiver": "a@c.de"}, "success",
          "receiver='a@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
-        ("QueryStock", {"stock_code": "X", "date": "0022-03-01"}, 1.5, "stock_code=' x', date='22-3-1 '", None),
-        ("SymptomSearch", {"symptom": "rash"}, ["x"], "symptom=' RASH'", None),
         ("SymptomSearch", {"symptom": "rash"}, ["x"], "symptom=' '", "CRASH:AttributeError"),
         ("QueryScene", {"name": "Dusk"}, [{"name": "lamp"}], "name='DUSK '", None),
         ("QueryScene", {"name": "Dusk"}, [{"name": "Lamp"}], "name='Dusk'", "OUTPUT_MISMATCH"),
         ("AddScene", {"name": "Dusk", "devices": []}, "success", "name='Dusk', devices=[]", "CRASH:TypeError"),
-        ("TimedSwitch", SWITCH | {"on": True}, "success", "name='lamp', time='2023-1-2 10:00:00', on='True'", None),
         ("TimedSwitch", SWITCH | {"on": True}, "success",
          "name='lamp', time='2023-1-2 10:00:00', on='true'", "INPUT_MISMATCH"),
-        ("TimedSwitch", {"device_id": "1", "time": "2023-01-02 10:00:00", "on": True}, "success",
-         "name='1', time='2023-01-02 10:00:00', on='True'", "KEY_ERROR"),
-        ("OpenBankAccount", {"account": "x", "password": "p", "name": "n"}, "success",
-         "account='test', password='p', name='n'", "OUTPUT_MISMATCH"),
         ("BookHotel", STAY, "11",
          "hotel_name='h', check_in_time='2023-01-01', check_out_time='2023-01-02', "
          "room_count='1', adult_count='3', child_count='0'", "HAS_EXCEPTION"),
@@ -199,7 +162,6 @@ NO_SUMS = ("5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+
                            "end_time": "2023-01-01 11:00:00", "location": "l", "attendees": ["a"]}, "success",
          "token='t', meeting_topic='m', start_time='2023-01-01 10:00:00', end_time='2023-01-01 11:00:00', "
          "location='l', attendees=['a']", "KEY_ERROR"),
-        ("GetToday", {}, "2023-03-31", "", None),
         ("GetToday", {}, "2023-03-31", "self='1'", "CRASH:TypeError"),
         *(("Calculator", {"formula": sum}, value, f"formula='{sum}'", None) for sum, value in SUMS.items()),
         *(("Calculator", {"formula": no_sum}, None, f"formula='{no_sum}'", "HAS_EXCEPTION") for no_sum in NO_SUMS),
