@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 CASES = Path(__file__).parent / "cases"
 
@@ -28,9 +28,3 @@ def assert_bad(ran: Ran, *said: str) -> None:
     assert "Traceback" not in ran.err
     for part in said:
         assert part in ran.err
-
-
-def limited(name: str, **limits: Any) -> dict[str, Any]:
-    """A tool with one list ``x``, of which the documentation says more than its type."""
-    schema = {"type": "object", "properties": {"x": {"type": "array", **limits}}, "required": ["x"]}
-    return {"name": name, "description": "", "parameters": schema}

@@ -10,11 +10,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from chat.chat_models import HERMES
-from command_line import Cli, assert_bad, limited
+from command_line import Cli, assert_bad
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.doctor.self_check import CALLS, SelfCheck
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tools import documented
 
 
 def saved(
@@ -127,7 +128,8 @@ def test_what_is_found(cli: Cli, tmp_path: Path, name: str) -> None:
 
 def test_what_of_the_tools_is_not_enforced(cli: Cli, tmp_path: Path) -> None:
     docs = tmp_path / "docs.json"
-    docs.write_text(json.dumps([limited("a", contains={"type": "integer"}), limited("b", maxItems=2)]))
+    whole, few = {"type": "array", "contains": {"type": "integer"}}, {"type": "array", "maxItems": 2}
+    docs.write_text(json.dumps([documented("a", x=whole), documented("b", x=few)]))
     command = ("doctor", "--model", saved(tmp_path, MARKED), "--tools")
     told = json.loads(cli(*command, docs, "--json").out)
     assert told["unenforced"] == {"a": ["parameter 'x': contains"]} and told["problems"] == []

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CASES, Cli, assert_bad, limited
+from command_line import CASES, Cli, assert_bad
+from tools import documented
 
 TOOLS = CASES / "tools.jsonl"
 MIXED = """Tools:
@@ -47,8 +48,8 @@ def test_what_is_read_of_a_text_with_twins(cli: Cli, tmp_path: Path) -> None:
 
 def test_what_is_not_enforced(cli: Cli, tmp_path: Path) -> None:
     docs = tmp_path / "limits.json"
-    tools = [limited("a", contains={"type": "integer"}), limited("b", maxItems=2) | {"description": "red \x1b[31m"}]
-    docs.write_text(json.dumps(tools))
+    whole, few = {"type": "array", "contains": {"type": "integer"}}, {"type": "array", "maxItems": 2}
+    docs.write_text(json.dumps([documented("a", x=whole), documented("b", description="red \x1b[31m", x=few)]))
     out, plain = cli("lookup", docs, "--explain").out, cli("lookup", docs).out
     assert out.count("not enforced while decoding, only checked: parameter 'x': contains") == 1
     assert out.count("not enforced") == 1 and "not enforced" not in plain
