@@ -183,88 +183,65 @@ def questions(**changes: Any) -> Files:
     return {SIMPLE: [bfcl_row(**changes)], ANSWERS: [bfcl_answer()]}
 
 
+ACE, BANK, LIVE = "acebench normal_atom_bool", "api-bank level-1-given-desc", "bfcl-live live_simple"
+TMDB, SEEN, USAGE = "restbench tmdb", "sgd seen", "ultratool tool_usage"
+NOWHERE = {"query": "x", "solution": ["GET /sea"]}
+TWO_NAMES = openapi({"/a": operation("x-y"), "/b": operation("x y")})
+OWN_STEP = FIND | {"arguments": {"properties": {"step_number": {}}}}
+ONE_STEP = {"step": "1 x", "tool": "a"}
+
+
+def but(name: str, changes: Files) -> Files:
+    """The small benchmark with some files changed."""
+    return SMALL[name] | changes
+
+
 WRONG: list[tuple[str, Files, str]] = [
-    ("api-bank level-1-given-desc", {}, "found no such folder"),
-    ("api-bank level-1-given-desc", {"x": ""}, "lv1-lv2-samples"),
+    (BANK, {}, "found no such folder"),
+    (BANK, {"x": ""}, "lv1-lv2-samples"),
     ("api-bank level-2-toolsearcher", SMALL["api-bank"], r"expected level-2-toolsearcher/\*.jsonl"),
-    (
-        "api-bank level-1-given-desc",
-        SMALL["api-bank"] | {"api_descriptions.jsonl": [{"name": "PlayMusic"}]},
-        "api_descriptions.jsonl:1",
-    ),
-    (
-        "api-bank level-1-given-desc",
-        SMALL["api-bank"] | {"api_descriptions.jsonl": [described("AddAlarm")]},
-        "no documentation of PlayMusic",
-    ),
-    ("api-bank level-1-given-desc", spoken({"api_name": "NoTool"}), "a.jsonl:1: .* one of API-Bank's tools"),
-    ("api-bank level-1-given-desc", spoken({"result": {"input": {}}}), "expected 'result.output', found none"),
-    ("acebench normal_atom_bool", {}, "no such folder"),
-    ("acebench normal_atom_bool", {"x": ""}, "no questions of normal_atom_bool: expected data_normal"),
-    (
-        "acebench normal_atom_bool",
-        SMALL["acebench"] | {TRUTHS: [{"id": "q", "ground_truth": {}}]},
-        "an object {tool",
-    ),
-    (
-        "acebench normal_atom_bool",
-        SMALL["acebench"] | {TRUTHS: [{"id": "p", "ground_truth": {"f": {}}}]},
-        "do not belong together: p, q in one alone",
-    ),
-    ("bfcl-live live_simple", {}, "no such folder"),
+    (BANK, but("api-bank", {"api_descriptions.jsonl": [{"name": "PlayMusic"}]}), "api_descriptions.jsonl:1"),
+    (BANK, but("api-bank", {"api_descriptions.jsonl": [described("AddAlarm")]}), "no documentation of PlayMusic"),
+    (BANK, spoken({"api_name": "NoTool"}), "a.jsonl:1: .* one of API-Bank's tools"),
+    (BANK, spoken({"result": {"input": {}}}), "expected 'result.output', found none"),
+    (ACE, {}, "no such folder"),
+    (ACE, {"x": ""}, "no questions of normal_atom_bool: expected data_normal"),
+    (ACE, but("acebench", {TRUTHS: [{"id": "q", "ground_truth": {}}]}), "an object {tool"),
+    (ACE, but("acebench", {TRUTHS: [{"id": "p", "ground_truth": {"f": {}}}]}), "together: p, q in one alone"),
+    (LIVE, {}, "no such folder"),
     ("bfcl-live live_easy", {"x": ""}, "unknown category 'live_easy'; known: live_simple"),
-    ("bfcl-live live_simple", {"BFCL_v4_multiple.json": []}, r"live_simple\.json is .*there is BFCL_v4_multiple\.json"),
-    ("bfcl-live live_simple", {SIMPLE: []}, r"possible_answer/BFCL_v4_live_simple\.json is missing.*there is nothing"),
-    ("bfcl-live live_simple", {SIMPLE: [bfcl_row(), '{"id": '], ANSWERS: []}, r"live_simple\.json:2:8: malformed"),
-    ("bfcl-live live_simple", {SIMPLE: "", ANSWERS: []}, "found an empty file"),
-    ("bfcl-live live_simple", {SIMPLE: [bfcl_row()] * 2, ANSWERS: []}, ":2: the id .* stands at .*:1"),
-    ("bfcl-live live_simple", questions() | {SIMPLE: [bfcl_row(), bfcl_row("b")]}, "not belong together: b in one"),
-    ("bfcl-live live_simple", questions(question=[]), ":1: expected 'question'"),
-    ("bfcl-live live_simple", questions(question=[[{"role": "judge", "content": "x"}]]), "unknown role 'judge'"),
-    ("bfcl-live live_simple", questions(function=[]), ":1: expected at least one tool"),
-    (
-        "bfcl-live live_simple",
-        questions() | {ANSWERS: [bfcl_answer(ground_truth=[["f", 1]])]},
-        "expected 'ground_truth.0'",
-    ),
-    ("restbench tmdb", {"x": ""}, r"--data for restbench is a folder with tmdb\.json"),
-    ("restbench tmdb", SMALL["restbench"] | {"tmdb.json": ()}, "expected a JSON list of rows, found an empty one"),
-    (
-        "restbench tmdb",
-        SMALL["restbench"] | {"tmdb.json": ({"query": "x", "solution": ["GET /sea"]},)},
-        r"begins with 'GET /sea', which is not in tmdb_oas\.json",
-    ),
-    (
-        "restbench tmdb",
-        SMALL["restbench"] | {"tmdb_oas.json": openapi({"/a": operation("x-y"), "/b": operation("x y")})},
-        "have the name 'x_y'",
-    ),
-    ("sgd seen", {"x": ""}, r"dev_tools\.json: no such file"),
-    ("sgd seen", SMALL["sgd"] | {"dev.jsonl.gz": b"no gzip"}, "cannot be read: Not a gzipped file"),
-    ("sgd seen", dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
-    ("sgd seen", dialogue({}, services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's"),
-    ("sgd seen", dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
-    ("sgd seen", dialogue({"turn": 999}), "a call behind turn 999, but there are 1 turns"),
-    ("sgd seen", dialogue({}, {}), "two calls of one id, a/1"),
+    (LIVE, {"BFCL_v4_multiple.json": []}, r"live_simple\.json is .*there is BFCL_v4_multiple\.json"),
+    (LIVE, {SIMPLE: []}, r"possible_answer/BFCL_v4_live_simple\.json is missing.*there is nothing"),
+    (LIVE, {SIMPLE: [bfcl_row(), '{"id": '], ANSWERS: []}, r"live_simple\.json:2:8: malformed"),
+    (LIVE, {SIMPLE: "", ANSWERS: []}, "found an empty file"),
+    (LIVE, {SIMPLE: [bfcl_row()] * 2, ANSWERS: []}, ":2: the id .* stands at .*:1"),
+    (LIVE, questions() | {SIMPLE: [bfcl_row(), bfcl_row("b")]}, "not belong together: b in one"),
+    (LIVE, questions(question=[]), ":1: expected 'question'"),
+    (LIVE, questions(question=[[{"role": "judge", "content": "x"}]]), "unknown role 'judge'"),
+    (LIVE, questions(function=[]), ":1: expected at least one tool"),
+    (LIVE, questions() | {ANSWERS: [bfcl_answer(ground_truth=[["f", 1]])]}, "expected 'ground_truth.0'"),
+    (TMDB, {"x": ""}, r"--data for restbench is a folder with tmdb\.json"),
+    (TMDB, but("restbench", {"tmdb.json": ()}), "expected a JSON list of rows, found an empty one"),
+    (TMDB, but("restbench", {"tmdb.json": (NOWHERE,)}), r"begins with 'GET /sea', which is not in tmdb_oas\.json"),
+    (TMDB, but("restbench", {"tmdb_oas.json": TWO_NAMES}), "have the name 'x_y'"),
+    (SEEN, {"x": ""}, r"dev_tools\.json: no such file"),
+    (SEEN, but("sgd", {"dev.jsonl.gz": b"no gzip"}), "cannot be read: Not a gzipped file"),
+    (SEEN, dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
+    (SEEN, dialogue({}, services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's"),
+    (SEEN, dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
+    (SEEN, dialogue({"turn": 999}), "a call behind turn 999, but there are 1 turns"),
+    (SEEN, dialogue({}, {}), "two calls of one id, a/1"),
     ("stabletoolbench G1_instruction", {"x": ""}, r"found no G1_instruction\.json"),
     ("stabletoolbench G1_instruction", {"G1_instruction.json": "[{"}, "expected one JSON value"),
-    ("ultratool tool_usage", plans("Chinese"), "checkout of JoeYing1019/UltraTool; found no folder"),
-    (
-        "ultratool tool_usage",
-        plans("English", tool_usage={"reference": [{"step": "1.2 x", "tool": "hire"}]}),
-        r"reference\[0\]: expected 'param'",
-    ),
+    (USAGE, plans("Chinese"), "checkout of JoeYing1019/UltraTool; found no folder"),
+    (USAGE, plans("English", tool_usage={"reference": [ONE_STEP]}), r"reference\[0\]: expected 'param'"),
     (
         "ultratool tool_selection",
-        plans("English", tool_selection={"reference": [{"step": "1 x", "tool": "a"}] * 2}),
+        plans("English", tool_selection={"reference": [ONE_STEP] * 2}),
         "two steps of the reference",
     ),
-    ("ultratool tool_usage", plans("English", tool_usage={"toolset": [FIND, FIND]}), "two tools of one name"),
-    (
-        "ultratool tool_usage",
-        plans("English", tool_usage={"toolset": [FIND | {"arguments": {"properties": {"step_number": {}}}}]}),
-        "a key 'step_number' of its own",
-    ),
+    (USAGE, plans("English", tool_usage={"toolset": [FIND, FIND]}), "two tools of one name"),
+    (USAGE, plans("English", tool_usage={"toolset": [OWN_STEP]}), "a key 'step_number' of its own"),
 ]
 """Benchmark and category, files, what is said."""
 
