@@ -113,6 +113,18 @@ def test_beside_a_neighbour_that_leaves_the_answer_no_room(beams: int) -> None:
         plain.run(requests(options, ["word " * 5000]))
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_an_answer_ends_before_its_stop(beams: int) -> None:
+    plain = PlainDecoder(*model(), beams)
+    [whole] = plain.run(requests(OPTIONS, PROMPTS[:1], stop=None))
+    stop = whole.text[len(whole.text) // 2]
+    [alone], [together, *_] = (plain.run(requests(OPTIONS, prompts, stop)) for prompts in (PROMPTS[:1], PROMPTS))
+    for cut in (alone, together):
+        assert stop not in cut.text and (beams > 1 or whole.text.startswith(cut.text))
+        assert cut.counters["forward_passes"] == alone.counters["forward_passes"]
+    assert beams > 1 or alone.counters["forward_passes"] < whole.counters["forward_passes"]
+
+
 def test_greedy_takes_the_likeliest_token_each_time() -> None:
     (llama, tokenizer), options = model(), replace(OPTIONS, max_text_tokens=8)
     [prediction] = PlainDecoder(llama, tokenizer).run(requests(options, ["User: go"], stop=None))
