@@ -1,7 +1,8 @@
 """What a run of the command line left, the files that runs read, and what every bad input must give."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 CASES = Path(__file__).parent / "cases"
 
@@ -14,6 +15,10 @@ class Ran(NamedTuple):
     err: str
 
 
+Cli = Callable[..., Ran]
+"""Runs the command line in this process."""
+
+
 def assert_bad(ran: Ran, *said: str) -> None:
     """One clear line on standard error and exit code 2, as for every bad input."""
     assert ran.code == 2, ran
@@ -23,9 +28,3 @@ def assert_bad(ran: Ran, *said: str) -> None:
     assert "Traceback" not in ran.err
     for part in said:
         assert part in ran.err
-
-
-def limited(name: str, **limits: Any) -> dict[str, Any]:
-    """A tool with one list ``x``, of which the documentation says more than its type."""
-    schema = {"type": "object", "properties": {"x": {"type": "array", **limits}}, "required": ["x"]}
-    return {"name": name, "description": "", "parameters": schema}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from command_line import Ran
+from command_line import Cli, Ran
 
 if TYPE_CHECKING:
     from batch_echo import Echo, Folder
@@ -57,7 +57,7 @@ def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
 
 
 @pytest.fixture(scope="session")
-def cli() -> Callable[..., Ran]:
+def cli() -> Cli:
     """``cli("lookup", path)`` runs the console script's function in this process."""
     from tooldecoding.cli.app import main
 
@@ -83,7 +83,7 @@ def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
 
 
 @pytest.fixture
-def folder(tmp_path: Path, cli: Callable[..., Ran], echo: "Echo") -> "Folder":
+def folder(tmp_path: Path, cli: Cli, echo: "Echo") -> "Folder":
     """An empty folder for a batch that an echo decodes."""
     from batch_echo import Folder
 

@@ -1,39 +1,40 @@
-"""A small benchmark of our own wording, in the layout of ``sgd``: four dialogues, two of them of an unseen service."""
+"""Small benchmarks of our own wording, each in its official layout, and predictions for them."""
 
 import gzip
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-TOOLS: list[dict[str, Any]] = [
-    {
-        "service": "Lamps_1",
-        "name": "SetLamp",
-        "description": "Switches a lamp",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "room": {"type": "string", "description": "Where it stands"},
-                "state": {"type": "string", "description": "What it does", "enum": ["on", "off"]},
-                "colour": {"type": "string", "description": "Its light", "default": "white"},
-            },
-            "required": ["room", "state"],
-        },
-    },
-    {
-        "service": "Boats_1",
-        "name": "FindBoat",
-        "description": "Finds a boat",
-        "parameters": {
-            "type": "object",
-            "properties": {
-                "harbour": {"type": "string", "description": "Where from"},
-                "seats": {"type": "string", "description": "How many"},
-            },
-            "required": ["harbour", "seats"],
-        },
-    },
-]
+from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.api_bank.checker import TOOLS
+from eval.benchmarks.api_bank.data import LEVEL_1
+from eval.benchmarks.registry import find_benchmark
+from eval.benchmarks.samples import Sample
+from tools import documented
+
+Files = Mapping[str, Any]
+"""Path -> bytes, a text, JSON lines (a list), or any other JSON value; a file's own list is a tuple."""
+
+
+def write_files(folder: Path, files: Files) -> Path:
+    """Write files into ``folder``, which is returned."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not isinstance(content, bytes):
+            rows = content if isinstance(content, list) else [content]
+            content = "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows).encode()
+            content = gzip.compress(content) if path.suffix == ".gz" else content
+        path.write_bytes(content)
+    return folder
+
+
+def load(folder: Path, name: str, category: str = "") -> list[Sample]:
+    """Write the small benchmark of a name, and read one or all of its categories."""
+    benchmark = find_benchmark(name)
+    return benchmark.load(str(write_files(folder, SMALL[name])), [category] if category else benchmark.categories)
+
 
 CALLS: list[tuple[str, str, str, dict[str, str]]] = [
     ("a", "Lamps_1", "SetLamp", {"room": "kitchen", "state": "on"}),
@@ -41,22 +42,29 @@ CALLS: list[tuple[str, str, str, dict[str, str]]] = [
     ("c", "Boats_1", "FindBoat", {"harbour": "Kiel", "seats": "3"}),
     ("d", "Boats_1", "FindBoat", {"harbour": "Porto", "seats": "2"}),
 ]
-"""Dialogue, service, tool, arguments."""
+"""Dialogue, service, tool, arguments of ``sgd``; the second service is unseen."""
+
+TEXT = {"type": "string", "description": "What it is"}
+LAMP = documented(
+    "SetLamp",
+    ["room", "state"],
+    "Switches a lamp",
+    room=TEXT,
+    state=TEXT | {"enum": ["on", "off"]},
+    colour=TEXT | {"default": "white"},
+) | {"service": "Lamps_1"}
+BOAT = documented("FindBoat", None, "Finds a boat", harbour=TEXT, seats=TEXT) | {"service": "Boats_1"}
 
 
-def write_sgd(folder: Path) -> Path:
-    """The benchmark in ``folder``, which is returned."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "dev_tools.json").write_text(json.dumps(TOOLS))
-    (folder / "train_tools.json").write_text(json.dumps(TOOLS[:1]))
-    with gzip.open(folder / "dev.jsonl.gz", "wt", encoding="utf-8") as file:
-        for dialogue, service, name, arguments in CALLS:
-            said = " ".join(arguments.values())
-            turns = [{"role": "User", "text": f"I want {said}."}]
-            call = {"turn": 1, "service": service, "name": name, "arguments": arguments}
-            row = {"dialogue_id": dialogue, "services": [service], "turns": turns, "calls": [call]}
-            file.write(json.dumps(row) + "\n")
-    return folder
+def sgd_row(dialogue: str, service: str, name: str, arguments: Mapping[str, str], turn: int = 1) -> dict[str, Any]:
+    turns = [{"role": "User", "text": f"I want {' '.join(arguments.values())}."}]
+    call = {"turn": turn, "service": service, "name": name, "arguments": arguments}
+    return {"dialogue_id": dialogue, "services": [service], "turns": turns, "calls": [call]}
+
+
+def write_sgd(folder: Path, calls: Sequence[tuple[str, str, str, dict[str, str]]] = CALLS) -> Path:
+    """``sgd`` with a dialogue for each of the calls."""
+    return write_files(folder, SMALL["sgd"] | {"dev.jsonl.gz": [sgd_row(*call) for call in calls]})
 
 
 def reference(name: str, arguments: dict[str, str]) -> str:
@@ -65,9 +73,172 @@ def reference(name: str, arguments: dict[str, str]) -> str:
 
 
 REFERENCES = {f"{dialogue}/1": reference(name, arguments) for dialogue, _, name, arguments in CALLS}
-"""Sample id -> the prediction that is right."""
+"""Sample id -> the prediction that is right, for ``sgd``."""
 
 
 def prediction_rows(predictions: dict[str, str]) -> str:
     """JSON lines of predictions."""
     return "".join(json.dumps({"id": i, "prediction": p}) + "\n" for i, p in predictions.items())
+
+
+FUNCTION = documented("f", description="Does it.", a={"type": "integer"})
+
+
+def bfcl_row(key: str = "live_simple_0-0-0", **changes: Any) -> dict[str, Any]:
+    return {"id": key, "question": [[{"role": "user", "content": "Do it."}]], "function": [FUNCTION]} | changes
+
+
+def bfcl_answer(key: str = "live_simple_0-0-0", **changes: Any) -> dict[str, Any]:
+    return {"id": key, "ground_truth": [{"f": {"a": [1]}}]} | changes
+
+
+def operation(name: str, *parameters: tuple[str, str, str]) -> dict[str, Any]:
+    """An operation of OpenAPI; its parameters as name, place and type."""
+    keys = [{"name": n, "in": place, "required": place == "path", "schema": {"type": t}} for n, place, t in parameters]
+    return {"get": {"operationId": name, "parameters": keys}}
+
+
+def openapi(paths: Mapping[str, Any]) -> dict[str, Any]:
+    return {"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": paths}
+
+
+PATHS = {
+    "/find/boat": operation("FIND-boat", ("min.seats", "query", "integer")),
+    "/boat/{id}": operation("BOAT-id", ("id", "path", "string")),
+} | {f"/harbour/{n}": operation(f"HARBOUR-{n}") for n in range(12)}
+QUESTIONS = (
+    {"query": "Which boat has three seats?", "solution": ["GET /find/boat ", "GET /boat/{id}"]},
+    {"query": "Show boat b7.", "solution": ["GET /boat/{id}"]},
+)
+
+
+def service(name: str, description: str | None, required: str = "", optional: str = "") -> dict[str, Any]:
+    """A service of RapidAPI; its keys separated by spaces."""
+    lists = {"required_parameters": required.split(), "optional_parameters": optional.split()}
+    rows = {
+        kind: [{"name": key, "type": "STRING", "description": "", "default": ""} for key in keys]
+        for kind, keys in lists.items()
+    }
+    about = {"tool_name": "Boats & more", "api_name": name, "api_description": description}
+    return about | rows | {"template_response": {"name": "str"}}
+
+
+SERVICES = [service("Find a boat!", "Finds boats.", "from", "min-seats"), service("3 harbours", None)]
+QUERY = {
+    "query": "I want a boat.",
+    "query_id": 7,
+    "api_list": SERVICES,
+    "relevant APIs": [["Boats & more", "Find a boat!"]],
+}
+
+
+def plan_tool(name: str, *keys: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {key: {"type": "string"} for key in keys}}
+    return {"name": name, "description": f"Text of {name}.", "arguments": schema, "results": {}}
+
+
+FIND, HIRE = plan_tool("find_boat", "harbour", "class"), plan_tool("hire", "boat")
+READ, FOUND, HIRED = "1.1 Read the harbour", "1.2 Find a boat", "1.3 Hire the boat"
+PLANS: dict[str, dict[str, Any]] = {
+    "tool_usage_awareness": {
+        "input": [{"step": "1. Boat"}, *({"step": s, "tool": ""} for s in (READ, FOUND, HIRED))],
+        "reference": [{"step": READ, "tool": "0"}, {"step": FOUND, "tool": "1"}, {"step": HIRED, "tool": "1"}],
+    },
+    "tool_creation_awareness": {
+        "input": [{"step": READ}, *({"step": s, "tool": ""} for s in (FOUND, HIRED))],
+        "toolset": [FIND],
+        "reference": [{"step": FOUND, "tool": "0"}, {"step": HIRED, "tool": "1"}],
+    },
+    "tool_selection": {
+        "input": [{"step": READ}, *({"step": s, "tool": ""} for s in (FOUND, HIRED))],
+        "toolset": [FIND, HIRE],
+        "reference": [{"step": FOUND, "tool": "find_boat"}, {"step": HIRED, "tool": "hire"}],
+    },
+    "tool_usage": {
+        "question": "A boat in Kiel?\n",
+        "input": [{"step": READ}, {"step": FOUND, "tool": "find_boat"}, {"step": HIRED, "tool": "hire"}],
+        "toolset": [FIND, HIRE],
+        "reference": [
+            {"step": FOUND, "tool": "find_boat", "param": {"harbour": "Kiel", "class": "A"}},
+            {"step": HIRED, "tool": "hire", "param": {"boat": "<boat>"}},
+        ],
+    },
+}
+"""Stage of UltraTool -> a plan."""
+
+
+def plans(language: str, **changed: Any) -> Files:
+    folder = f"data/{language}-dataset/test_set"
+    return {f"{folder}/{stage}.json": [row | changed.get(stage, {})] for stage, row in PLANS.items()}
+
+
+Turn = tuple[str, Mapping[str, Any], Any]
+"""Tool of API-Bank, arguments, output."""
+
+
+def described(name: str) -> dict[str, Any]:
+    keys = {k: {"type": "str", "description": k} for k in {**TOOLS[name].keys, **TOOLS[name].optional}}
+    return {"name": name, "description": f"Text of {name}.", "input_parameters": keys, "output_parameters": {}}
+
+
+def api_row(name: str, arguments: Mapping[str, Any], output: Any) -> dict[str, Any]:
+    result = {"api_name": name, "input": arguments or None, "output": output, "exception": None}
+    return {"role": "API", "api_name": name, "param_dict": arguments, "result": result}
+
+
+def bank(level: str = LEVEL_1, **dialogues: Sequence[Turn]) -> Files:
+    """API-Bank with dialogues by file: calls with words before each; all tools are documented."""
+    files = {"api_descriptions.jsonl": [described(name) for name in TOOLS]}
+    for name, turns in dialogues.items():
+        rows = [row for turn in turns for row in ({"role": "User", "text": "please"}, api_row(*turn))]
+        files[f"{level}/{name}.jsonl"] = [*rows, {"role": "AI", "text": "done"}]
+    return files
+
+
+class Bank:
+    """The samples of a folder's file ``a``, by number of the call."""
+
+    def __init__(self, folder: Path, level: str = LEVEL_1) -> None:
+        self.level = level
+        self.samples: dict[str, Sample] = {s.id: s for s in API_BANK.load(str(folder), [level])}
+
+    def sample(self, call: int = 0) -> Sample:
+        return self.samples[f"{self.level}/a.jsonl/{2 * call}"]
+
+    def error(self, prediction: str, call: int = 0) -> str | None:
+        return API_BANK.judge(self.sample(call), prediction).error_type
+
+    def satisfiable(self) -> list[bool]:
+        return [API_BANK.satisfiable(s) for s in self.samples.values() if s.dialogue.endswith("/a.jsonl")]
+
+
+def only(folder: Path, *turns: Turn) -> Bank:
+    """One dialogue, in the file ``a``."""
+    return Bank(write_files(folder, bank(a=turns)))
+
+
+MUSIC: Turn = ("PlayMusic", {"music_name": "Song"}, "music://song")
+SMALL: Mapping[str, Files] = {
+    "acebench": {
+        "data_normal_atom_bool.json": [
+            {"id": "q", "question": "user: Hi\nsystem: Yes?\nuser: Now.", "time": "Monday", "function": [FUNCTION]}
+        ],
+        "possible_answer/data_normal_atom_bool.json": [{"id": "q", "ground_truth": {"f_1": {}, "f_2": {"a": 1}}}],
+    },
+    "api-bank": bank(a=[MUSIC]),
+    "bfcl-live": {
+        "BFCL_v4_live_simple.json": [bfcl_row("live_simple_1-0-0"), bfcl_row()],
+        "possible_answer/BFCL_v4_live_simple.json": [bfcl_answer(), bfcl_answer("live_simple_1-0-0")],
+        "BFCL_v4_live_relevance.json": [bfcl_row("live_relevance_0", function=[])],
+    },
+    "restbench": {"tmdb.json": QUESTIONS, "tmdb_oas.json": openapi(PATHS)},
+    "sgd": {
+        "dev_tools.json": (LAMP, BOAT),
+        "train_tools.json": (LAMP,),
+        "dev.jsonl.gz": [sgd_row(*call) for call in CALLS],
+    },
+    "stabletoolbench": {"G1_instruction.json": (QUERY,)},
+    "ultratool": plans("English"),
+    "ultratool-zh": plans("Chinese"),
+}
+"""Benchmark -> its files."""

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from command_line import CASES, Ran, assert_bad
+from command_line import CASES, Cli, assert_bad
 from tiny_models import sentencepiece_tokenizer, tiny_model
 
-Cli = Callable[..., Ran]
 TOOLS = CASES / "tools.jsonl"
 DIALOGUE = CASES / "dialogue.jsonl"
 TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}

@@ -4,15 +4,14 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from command_line import Ran
+from command_line import Cli
 from test_layers import FILES, LAYERS, ROOT, imported, nodes
 
-Cli = Callable[..., Ran]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
 IMPORTED_AS = {"pyyaml": "yaml"}

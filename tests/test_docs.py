@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer.main
 
-from command_line import Ran
+from command_line import Cli
 from tooldecoding.cli.app import app
 from tooldecoding.cli.reference import reference_page
 
@@ -70,7 +70,7 @@ def test_command_lines_are_possible(line: str) -> None:
 @pytest.mark.parametrize(
     "line", [line for line in everywhere("tooldecoding") if "tooldecoding/demo/" in line and "smollm2" not in line]
 )
-def test_command_lines_on_the_demo_run(line: str, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_lines_on_the_demo_run(line: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     ran = cli(*shlex.split(line)[1:])
     assert ran.code == 0 and "Message" in ran.out

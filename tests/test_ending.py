@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 
-from command_line import CASES, Ran
+from command_line import CASES, Cli
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tooldecoding.decoder import ToolDecoder
 
-Cli = Callable[..., Ran]
 ROOT = Path(__file__).parent.parent
 TOOLS = CASES / "tools.jsonl"
 FULL = Path("/dev/full")

@@ -19,6 +19,12 @@ def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:
     return ToolSpec(name, "", parameters)
 
 
+def documented(name: str, required: Sequence[str] | None = None, description: str = "", **keys: Any) -> dict[str, Any]:
+    """Documentation of a tool, key -> schema; all keys are required unless said otherwise."""
+    schema = {"type": "object", "properties": keys, "required": list(keys if required is None else required)}
+    return {"name": name, "description": description, "parameters": schema}
+
+
 def lookup(*tools: ToolSpec) -> LookupDictionary:
     """A lookup dictionary."""
     return LookupDictionary(tools)

@@ -48,12 +48,10 @@ def bench_schemas(given: Given) -> None:
     table = TokenTable(load_tokenizer(command.tokenizer))
     with going_on(command.out):
         rows = run(files, engines, command.tokenizer, table, command.out)
-    line = (
-        f"{len(files):,} of {len(every):,} schemas (seed {command.seed}); tokenizer {Path(command.tokenizer).name}, "
-        f"{len(table.texts):,} tokens; "
-        f"{machine_line(describe_machine(torch.device('cpu')))}."
-    )
-    show(output_console(), tables(rows, line))
+    machine = machine_line(describe_machine(torch.device("cpu")))
+    tokenizer = f"tokenizer {Path(command.tokenizer).name}, {len(table.texts):,} tokens"
+    drawn = f"{len(files):,} of {len(every):,} schemas (seed {command.seed})"
+    show(output_console(), tables(rows, f"{drawn}; {tokenizer}; {machine}."))
 
 
 BENCH_SCHEMAS = Command("bench schemas", bench_schemas, options_of(BenchSchemasCommand))

@@ -73,12 +73,20 @@ class Answer:
     content: str = ""
     calls: list[list[str]] = field(default_factory=list)
     finish: str = ""
-    seconds: float = 0.0
+    seconds: float = field(default=0.0, compare=False)
 
     def differs(self, alone: "Answer") -> bool:
         """Whether both are answers that say something else."""
-        said = [(a.content, a.calls, a.finish) for a in (self, alone)]
-        return self.ending == alone.ending == "answered" and said[0] != said[1]
+        return self.ending == alone.ending == "answered" and self != alone
+
+    def read(self, message: Any, finish: str | None) -> None:
+        """Add a message, or a piece of one."""
+        self.content += message.content or ""
+        self.finish = finish or self.finish
+        for call in message.tool_calls or ():
+            if getattr(call, "index", len(self.calls)) == len(self.calls):
+                self.calls.append([call.function.name, ""])
+            self.calls[-1][1] += call.function.arguments or ""
 
 
 def bench_serve(given: Given) -> None:
@@ -175,34 +183,19 @@ async def _ask(client: Any, body: Mapping[str, Any]) -> Answer:
     try:
         found = await create(**body)
         if body["stream"]:
-            await _read_stream(found, answer)
+            async with found:
+                async for chunk in found:
+                    for choice in chunk.choices:
+                        answer.read(choice.delta, choice.finish_reason)
+            if not answer.finish:
+                raise ValueError("the stream was cut")
         else:
-            _read_message(found.choices[0].message, answer)
-            answer.finish = found.choices[0].finish_reason
+            answer.read(found.choices[0].message, found.choices[0].finish_reason)
     except (OpenAIError, httpx.HTTPError, ValueError) as error:
         said = isinstance(error, APIStatusError) or (isinstance(error, APIError) and error.body is not None)
         answer.ending, answer.reason = "refused" if said else "lost", f"{type(error).__name__}: {error}"[:200]
     answer.seconds = perf_counter() - began
     return answer
-
-
-async def _read_stream(stream: Any, answer: Answer) -> None:
-    async with stream:
-        async for chunk in stream:
-            for choice in chunk.choices:
-                _read_message(choice.delta, answer)
-                answer.finish = choice.finish_reason or answer.finish
-    if not answer.finish:
-        raise ValueError("the stream was cut")
-
-
-def _read_message(message: Any, answer: Answer) -> None:
-    """Add a message, or a piece of one."""
-    answer.content += message.content or ""
-    for call in message.tool_calls or ():
-        if getattr(call, "index", len(answer.calls)) == len(answer.calls):
-            answer.calls.append([call.function.name, ""])
-        answer.calls[-1][1] += call.function.arguments or ""
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from tooldecoding.cli.console import output_console
 from tooldecoding.options.option import option
 
 BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench|ultratool|ultratool-zh"
-"""For the help, which is to need no import of all benchmarks; ``tests/eval/test_paper_benchmarks.py`` compares it."""
+"""For the help, which is to need no import of all benchmarks; ``tests/eval/test_benchmark_data.py`` compares it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,16 +60,8 @@ def load_own(tokenizer: str) -> Compile:
     def compiled(schema: Any) -> Grammar:
         checked = value_schema(schema)
         grammar = schema_grammar(checked, "json")
-
-        def allows(value: Any) -> bool:
-            try:
-                checked.check(value)
-            except (ToolDecodingError, ValueError):
-                return False
-            return True
-
         ValueState(grammar, HERMES).first_bytes()
-        return Grammar(lambda: _begin(grammar, table), allows, lambda: checked.notes)
+        return Grammar(lambda: _begin(grammar, table), checked.allows, lambda: checked.notes)
 
     return compiled
 

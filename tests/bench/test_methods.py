@@ -1,27 +1,86 @@
-"""Every method writes the wanted call with random weights, and passes are those of the formula."""
+"""Every method of the bench writes the wanted call with random weights, and passes are those of the formula."""
 
 import sys
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
-from formula import formula_passes
-from tiny_bench import generate, subject, tool_decoding, workload
 
+from boundaries.vocabularies import FOLDER, SHARED, vocabularies
 from eval.bench.lesson import BONUS, Lesson
-from eval.bench.methods import EngineMethod, library
+from eval.bench.methods import EngineMethod, GenerateMethod, Method, library
+from eval.bench.methods import tool_decoding as method_of
+from eval.bench.options import BenchOptions
+from eval.bench.subject import Subject, load_subject
+from eval.bench.workload import RAGGED, Task, Workload, make_workload
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from tooldecoding.options import DecodeOptions
+from tooldecoding.tokens.token_table import TokenTable
+from voting import draw_orders
 
 
-@pytest.mark.parametrize(("batch", "limit"), [(1, 1), (3, 2), (1, 24)])
-def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(batch: int, limit: int) -> None:
-    work = workload(batch)
-    options = DecodeOptions(order_limit=limit, max_calls=1, draft_tokens=0)
-    run = tool_decoding(work, limit, draft_tokens=0).run()  # it checks what was written
-    table = subject().decoder.table
-    assert run.passes == max(formula_passes(task, options, table) for task in work.tasks)
+@lru_cache(maxsize=2)
+def subject(vocabulary: str = "") -> Subject:
+    """A tiny model of random weights, around one of the vocabularies in ``SHARED``."""
+    tokenizer = str(SHARED / FOLDER / vocabulary) if vocabulary else None
+    return load_subject(BenchOptions(shapes=("tiny",), tokenizer=tokenizer), "tiny", torch.device("cpu"))
+
+
+def workload(batch: int = 1, vocabulary: str = "", **changes: Any) -> Workload:
+    fields: dict[str, Any] = {"prompt_tokens": 400, "value_tokens": 5}
+    made, options = subject(vocabulary), BenchOptions(shapes=("tiny",), **(fields | changes))
+    return make_workload(options, batch, made.tokenizer, made.decoder.table)
+
+
+def generate(work: Workload, beams: int = 1) -> Method:
+    return GenerateMethod("greedy", subject().decoder.model, subject().tokenizer, work, beams)
+
+
+def tool_decoding(work: Workload, limit: int, vocabulary: str = "", **options: Any) -> Method:
+    return method_of(subject(vocabulary), work, DecodeOptions(order_limit=limit, max_calls=1, **options))
+
+
+def formula_passes(task: Task, limit: int, table: TokenTable) -> int:
+    """The passes of a voted call without drafts, from its text alone: the most decisions that one of its orders takes.
+
+    A decision is a token that writes a part of a value or its closing quote, even if it also writes other text. One
+    pass more computes the prompt before the orders fork. All other text costs none: the teacher wants the tokenizer's
+    own tokens for it.
+    """
+    options = DecodeOptions(order_limit=limit)
+    orders = draw_orders(tuple(task.values), limit, options.orders, options.seed)
+    return max(_free_tokens(task, order, table) for order in orders) + (len(orders) > 1)
+
+
+def _free_tokens(task: Task, order: tuple[str, ...], table: TokenTable) -> int:
+    text = task.text(order)
+    free = bytearray(len(text.encode()))
+    for key in order:
+        start = text.index(task.pairs[key]) + len(f"{key}='")
+        size = len(task.values[key]) + 1
+        free[start : start + size] = b"\1" * size
+    place, count = 0, 0
+    for token in table.encode_after(table.join(task.prompt_ids[-64:]), text.encode()):
+        size = len(table.text(token))
+        count += any(free[place : place + size])
+        place += size
+    return count
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "batch", "limit"),
+    [("", 1, 1), ("", 3, 2), ("", 1, 24), *((name, 1, limit) for name in vocabularies(SHARED) for limit in (1, 12))],
+)
+def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(vocabulary: str, batch: int, limit: int) -> None:
+    work, table = workload(batch, vocabulary, value_tokens=3), subject(vocabulary).decoder.table
+    run = tool_decoding(work, limit, vocabulary, draft_tokens=0).run()  # it checks what was written
+    assert run.passes == max(formula_passes(task, limit, table) for task in work.tasks) >= 4 * 3
+    assert subject(vocabulary).label == (f"tiny with {Path(vocabulary).name}" if vocabulary else "tiny")
+    assert not vocabulary or subject(vocabulary).decoder.model.config.vocab_size == len(table.texts)
 
 
 @pytest.mark.parametrize("limit", [1, 4, 12])
@@ -48,7 +107,7 @@ OPTIONS = DecodeOptions(format="api-bank", max_calls=1)
 
 @pytest.mark.parametrize("name", PEER_METHODS)
 @pytest.mark.parametrize("batch", [1, 3])
-def test_an_installed_library_writes_the_call(name: str, batch: int) -> None:
+def test_an_installed_library_writes_the_call(monkeypatch: pytest.MonkeyPatch, name: str, batch: int) -> None:
     pytest.importorskip(name)
     work = workload(batch)
     ready = library(name, subject(), work, OPTIONS)
@@ -56,15 +115,9 @@ def test_an_installed_library_writes_the_call(name: str, batch: int) -> None:
     run = ready.run()  # it checks what was written
     assert run.passes >= generate(work).run().passes and 0 < run.constraint < run.decode
     assert ready.preparation["tools"] > 0 and ready.note.startswith("version ")
-
-
-@pytest.mark.parametrize("name", PEER_METHODS)
-def test_a_library_that_cannot_be_used_is_named_with_the_reason(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    pytest.importorskip(name)
     for module in [m for m in sys.modules if m.split(".")[0] == name]:
         monkeypatch.setitem(sys.modules, module, None)
-    reason = library(name, subject(), workload(), OPTIONS)
-    assert isinstance(reason, str) and "ModuleNotFoundError" in reason
+    assert "ModuleNotFoundError" in str(library(name, subject(), work, OPTIONS))
 
 
 def test_a_token_that_a_library_refuses_has_others_that_begin_the_same_text() -> None:
@@ -86,19 +139,37 @@ def test_times_add_up() -> None:
         assert run.teacher > 0
 
 
-@pytest.mark.parametrize("limit", [1, 12])
-def test_tokens_are_chosen_by_the_real_selection_among_real_logits(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    method = tool_decoding(workload(), limit, max_value_tokens=6)
-    method.run()
-    monkeypatch.setattr(Lesson, "wanted", lambda *_: {})
-    with pytest.raises(EvalError, match=r"^\d+ orders? has not written the wanted call: expected .\[Make"):
-        method.run()
-
-
-def test_generate_without_the_teacher_writes_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_teacher_real_logits_write_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     def untaught(_: object, ids: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
         return scores
 
+    monkeypatch.setattr(Lesson, "wanted", lambda *_: {})
     monkeypatch.setattr("eval.bench.teacher.TaughtProcessor.__call__", untaught)
-    with pytest.raises(EvalError, match="greedy has not written the wanted call"):
-        generate(workload()).run()
+    voted = [tool_decoding(workload(), limit, max_value_tokens=6) for limit in (1, 12)]
+    for method in (*voted, generate(workload())):
+        with pytest.raises(EvalError, match=rf"^{method.name} has not written the wanted call: expected "):
+            method.run()
+
+
+@pytest.mark.parametrize("length", [280, 281, 350])
+def test_prompt_and_values_have_exactly_so_many_tokens(length: int) -> None:
+    [task] = workload(prompt_tokens=length).tasks
+    table = subject().decoder.table
+    assert len(task.prompt_ids) == length
+    assert table.join(task.call_ids).decode() == task.text()
+    for value in task.values.values():
+        assert len(table.encode_after(b"='", value.encode())) == 5
+
+
+@pytest.mark.parametrize(("copied", "count"), [(0, 0), (0.5, 2), (0.7, 3), (1, 4)])
+def test_a_share_of_the_values_stands_in_the_prompt_and_the_rest_nowhere(copied: float, count: int) -> None:
+    made = workload(copied=copied, batch=3)
+    for task in made.tasks:
+        prompt = subject().decoder.table.join(task.prompt_ids).decode()
+        assert sum(value in prompt for value in task.values.values()) == count == made.copied_values
+
+
+def test_prompts_of_a_batch_are_ragged_and_seeded() -> None:
+    lengths = [len(task.prompt_ids) for task in workload(batch=8).tasks]
+    assert len(set(lengths)) > 1 and all(abs(length - 400) <= RAGGED * 400 for length in lengths)
+    assert workload(batch=8) == workload(batch=8) != workload(batch=8, seed=1)

@@ -5,21 +5,20 @@ import re
 from pathlib import Path
 
 import pytest
-from api_bank_folder import api_row, described, only, write_folder, write_lines
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data import DATA, needs_data
+from data import DATA, needs_data, rows
 from eval.benchmarks.api_bank.benchmark import API_BANK, render_truth
 from eval.benchmarks.api_bank.checker import TOOLS
 from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.errors import EvalError
+from eval_data import MUSIC, api_row, bank, described, only, write_files
 from growth import assert_linear
 
 ALARM = ("QueryAlarm", {"token": "t1", "time": "2023-01-01 10:00:00"}, {"time": "2023-01-01 10:00:00"})
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
-MUSIC = ("PlayMusic", {"music_name": "Song"}, "music://song")
 
 
 def test_a_sample_has_what_was_said_before_and_its_dialogues_tools(tmp_path: Path) -> None:
@@ -40,30 +39,26 @@ def test_a_sample_has_what_was_said_before_and_its_dialogues_tools(tmp_path: Pat
 
 def test_level_2_knows_the_searcher_and_what_it_found(tmp_path: Path) -> None:
     search = ("ToolSearcher", {"keywords": "music"}, [described("PlayMusic") | {"desc_for_search": "x"}])
-    before, after = load_samples(str(write_folder(tmp_path, {"a": [search, MUSIC]}, LEVEL_2)), [LEVEL_2])
+    before, after = load_samples(str(write_files(tmp_path, bank(LEVEL_2, a=[search, MUSIC]))), [LEVEL_2])
     assert list(before.documentation.lookup) == ["ToolSearcher"]
     assert list(after.documentation.lookup) == ["ToolSearcher", "PlayMusic"]
     assert "desc_for_search" not in after.documentation.as_api_bank()
 
 
 def test_a_call_behind_a_call_counts_twice(tmp_path: Path) -> None:
-    write_folder(tmp_path, {})
-    write_lines(tmp_path / LEVEL_1 / "a.jsonl", [api_row(*MUSIC), api_row(*MUSIC)])
-    write_lines(tmp_path / LEVEL_1 / "empty.jsonl", [])
-    samples = load_samples(str(tmp_path), [LEVEL_1])
+    rows = {f"{LEVEL_1}/a.jsonl": [api_row(*MUSIC), api_row(*MUSIC)], f"{LEVEL_1}/empty.jsonl": []}
+    samples = load_samples(str(write_files(tmp_path, bank() | rows)), [LEVEL_1])
     assert [s.answer.sample_id for s in samples] == [0, 1, 2]
     assert samples[0].turns == () and samples[1].turns == samples[2].turns
 
 
-@pytest.mark.parametrize("inside", ["", "lv1-lv2-samples", "api-bank/lv1-lv2-samples"])
-def test_a_checkout_with_documentation_as_source_text_which_is_not_run(tmp_path: Path, inside: str) -> None:
-    folder = write_folder(tmp_path / inside, {"a": [MUSIC]})
-    assert len(load_samples(str(tmp_path), [LEVEL_1])) == 1
-    (folder / "api_descriptions.jsonl").unlink()
-    assert "no documentation of the tools" in refused(tmp_path)
-    apis = folder / "apis"
-    apis.mkdir()
-    (apis / "play_music.py").write_text(
+def test_documentation_as_source_text_is_not_run(tmp_path: Path) -> None:
+    write_files(tmp_path, bank(a=[MUSIC]))
+    (tmp_path / "api_descriptions.jsonl").unlink()
+    with pytest.raises(EvalError, match="no documentation of the tools"):
+        load_samples(str(tmp_path), [LEVEL_1])
+    (tmp_path / "apis").mkdir()
+    (tmp_path / "apis" / "play_music.py").write_text(
         "raise SystemExit('executed')\nclass PlayMusic(API):\n    description = 'Plays ' \\\n        'music.'\n"
         "    input_parameters = {'music_name': {'type': 'str', 'description': 'Its name.'}}\n"
         "    output_parameters = {}\n    database_name = f'{1}'\n"
@@ -71,41 +66,6 @@ def test_a_checkout_with_documentation_as_source_text_which_is_not_run(tmp_path:
     (sample,) = load_samples(str(tmp_path), [LEVEL_1])
     tool = sample.documentation.lookup["PlayMusic"]
     assert (tool.description, [p.name for p in tool.parameters]) == ("Plays music.", ["music_name"])
-
-
-def refused(folder: Path | str, *levels: str) -> str:
-    with pytest.raises(EvalError) as error:
-        load_samples(str(folder), levels or [LEVEL_1])
-    return str(error.value)
-
-
-def test_wrong_folders(tmp_path: Path) -> None:
-    assert "found no such folder" in refused(tmp_path / "none")
-    assert "lv1-lv2-samples" in refused(tmp_path)
-    write_folder(tmp_path, {"a": [MUSIC]})
-    assert f"expected {LEVEL_2}/*.jsonl" in refused(tmp_path, *LEVELS)
-    (tmp_path / "api_descriptions.jsonl").write_text('{"name": "PlayMusic"}\n')
-    assert "api_descriptions.jsonl:1" in refused(tmp_path)
-    write_lines(tmp_path / "api_descriptions.jsonl", [described("AddAlarm")])
-    assert "no documentation of PlayMusic" in refused(tmp_path)
-
-
-CALL = '{"role": "API", "api_name": "PlayMusic", "param_dict": {}'
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (CALL.replace("PlayMusic", "NoTool") + ', "result": {}}', "one of API-Bank's tools"),
-        (CALL + ', "result": {"input": {}}}', "expected 'result.output', found none"),
-    ],
-)
-def test_malformed_dialogues(tmp_path: Path, row: str, message: str) -> None:
-    folder = write_folder(tmp_path, {})
-    (folder / LEVEL_1).mkdir()
-    (folder / LEVEL_1 / "a.jsonl").write_text(row + "\n")
-    found = refused(folder)
-    assert message in found and "a.jsonl" in found
 
 
 # SCORING.md, "parser"
@@ -133,8 +93,8 @@ def test_reading_takes_linear_time(piece: str) -> None:
 
 @needs_data
 def test_there_is_a_rule_for_every_documented_tool_with_its_keys_and_types() -> None:
-    rows = map(json.loads, (DATA / "api-bank" / "api_descriptions.jsonl").read_text(encoding="utf-8").splitlines())
-    documented = {row["name"]: {k: v["type"] for k, v in row["input_parameters"].items()} for row in rows}
+    found = rows(DATA / "api-bank" / "api_descriptions.jsonl")
+    documented = {row["name"]: {k: v["type"] for k, v in row["input_parameters"].items()} for row in found}
     assert TOOLS.keys() == documented.keys()
     for name, tool in TOOLS.items():
         assert {*tool.keys, *tool.optional} == set(documented[name]), name

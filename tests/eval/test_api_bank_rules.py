@@ -4,45 +4,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api_bank_folder import Bank, described, only, write_folder
 
 from eval.benchmarks.api_bank.data import LEVEL_2
+from eval_data import Bank, api_row, bank, described, only, write_files
 
 TOKEN = ("GetUserToken", {"username": "ann", "password": "pw"}, {"token": "t1"})
 ROW = {"username": "ann", "content": "Gym workout today", "time": "2023-03-16 10:00:00", "location": "hall"}
 
 
-def asked(content: str = "Gym workout today", time: str = "2023-03-16 10:00:00", location: str = "hall") -> str:
-    return f"token='t1', content='{content}', time='{time}', location='{location}'"
+def asked(content: str = ROW["content"], location: str = "hall") -> str:
+    return f"[QueryAgenda(token='t1', content='{content}', time='2023-03-16 10:00:00', location='{location}')]"
 
 
-def agenda_call() -> tuple[str, dict[str, str], Any]:
-    return "QueryAgenda", {"token": "t1"} | {k: v for k, v in ROW.items() if k != "username"}, ROW
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        (asked(), None),
-        (asked(content="Gym workout"), None),  # two of three words; found by its time
-        (asked(content="gym workout today"), "INPUT_MISMATCH"),
-        (asked(location="Hall"), "INPUT_MISMATCH"),
-        (asked(time="2023-3-16 10:00:00"), "INPUT_MISMATCH"),  # found by its text
-        (asked(content="Gym", time="2023-3-16 10:00:00"), "HAS_EXCEPTION"),
-        (asked(time="2023-03-16T10:00:00"), "HAS_EXCEPTION"),
-        (asked().replace("t1", "t2"), "HAS_EXCEPTION"),
-    ],
-)
-def test_a_recorded_agenda_row_is_found_by_text_or_time(tmp_path: Path, arguments: str, error: str | None) -> None:
-    assert only(tmp_path, TOKEN, agenda_call()).error(f"[QueryAgenda({arguments})]", 1) == error
+AGENDA = [TOKEN, ("QueryAgenda", {"token": "t1"} | {k: v for k, v in ROW.items() if k != "username"}, ROW)]
 
 
 def test_another_users_valid_token_adds_an_agenda_but_finds_no_row(tmp_path: Path) -> None:
     other = ("GetUserToken", {"username": "bob", "password": "pw"}, {"token": "t2"})
     added = ("AddAgenda", {"token": "t1", "content": "x y", "time": ROW["time"], "location": "hall"}, "success")
-    bank = Bank(write_folder(tmp_path, {"a": [TOKEN, agenda_call(), added], "b": [other]}))
-    assert bank.error(f"[QueryAgenda({asked().replace('t1', 't2')})]", 1) == "HAS_EXCEPTION"
-    assert bank.error("[AddAgenda(token='t2', content='x y', time='2023-03-16 10:00:00', location='hall')]", 2) is None
+    made = Bank(write_files(tmp_path, bank(a=[*AGENDA, added], b=[other])))
+    assert made.error(asked().replace("t1", "t2"), 1) == "HAS_EXCEPTION"
+    assert made.error("[AddAgenda(token='t2', content='x y', time='2023-03-16 10:00:00', location='hall')]", 2) is None
 
 
 WHO = {"patient_name": "Ann", "date": "2023-05-01"}
@@ -58,19 +40,11 @@ CODED = ("ForgotPassword", CODE, "success")
 RANDOM = {"token": "random"}
 
 
-def change(old: str, new: str) -> Any:
-    return "ModifyPassword", {"token": "t1", "old_password": old, "new_password": new}, {"status": "success"}
-
-
 def register(user: str) -> Any:
     return "RegisterUser", {"username": user, "password": "n", "email": "a@b.cc"}, RANDOM
 
 
 STATES: dict[str, tuple[list[Any], list[bool]]] = {
-    "a password changed before is the old one again": (
-        [TOKEN, change("pw", "new"), ("GetUserToken", {"username": "ann", "password": "new"}, {"token": "t1"})],
-        [True, True, False],
-    ),
     "an account deleted before exists again": (
         [TOKEN, ("DeleteAccount", {"token": "t1"}, {"status": "success"}), register("ann")],
         [True, True, False],
@@ -82,10 +56,6 @@ STATES: dict[str, tuple[list[Any], list[bool]]] = {
             ("AddAlarm", {"token": "random", "time": "2023-03-16 10:00:00"}, "success"),
         ],
         [True, False, False],
-    ),
-    "a password set by code is not the old one": (
-        [("CheckToken", {"token": "t1"}, {"username": "ann"}), FORGOT, CODED, change("n", "m")],
-        [True, True, False, False],
     ),
     "a scene and a switch made before are gone": (
         [
@@ -108,7 +78,6 @@ STATES: dict[str, tuple[list[Any], list[bool]]] = {
         ],
         [True, False, False],
     ),
-    "health records are there": ([("QueryHealthData", SPAN, [OLD])], [True]),
     "health records of the dialogue itself are gone, and lists are passed on as texts": (
         [
             ("RecordHealthData", {"user_id": "u", "time": NEW["time"], "health_data": [{"name": "pulse"}]}, "success"),
@@ -125,63 +94,67 @@ def test_every_call_meets_a_fresh_database(tmp_path: Path, name: str) -> None:
     assert only(tmp_path, *turns).satisfiable() == satisfiable
 
 
-def test_a_code_is_a_number(tmp_path: Path) -> None:
-    bank = only(tmp_path, FORGOT, CODED)
-    for code, error in (("x", "AssertionError"), ("²", "ValueError")):
-        text = f"[ForgotPassword(status='Verification Code', verification_code='{code}')]"
-        assert bank.error(text, 1) == f"CRASH:{error}"
+VISIT = [
+    ("QueryRegistration", WHO, {"111": WHO | {"doctor_name": "Dr. Lee"}}),
+    (
+        "ModifyRegistration",
+        {"appointment_id": "111", "new_appointment_date": "2023-06-01", "new_appointment_doctor": "Dr. Kim"},
+        "success",
+    ),
+]
 
 
-def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) -> None:
-    row = {"patient_name": "Ann", "date": "2023-05-01", "doctor_name": "Dr. Lee"}
-    query = ("QueryRegistration", {"patient_name": "Ann", "date": "2023-05-01"}, {"111": row})
-    given = {"appointment_id": "111", "new_appointment_date": "2023-06-01", "new_appointment_doctor": "Dr. Kim"}
-    bank = only(tmp_path, query, ("ModifyRegistration", given, "success"))
-    call = "[ModifyRegistration(appointment_id=' 111 ', new_appointment_date='{}', new_appointment_doctor='{}')]"
-    assert bank.error(call.format("2023-6-1", "Dr. Kim "), 1) is None
-    assert bank.error(call.format("2023-5-1", "Dr. Kim"), 1) == "HAS_EXCEPTION"
-    assert bank.error(call.format("2023-06-01", "Dr. Lee"), 1) == "HAS_EXCEPTION"
-    assert bank.error("[ModifyRegistration(appointment_id='111')]", 1) == "HAS_EXCEPTION"
+def moved(date: str, doctor: str) -> str:
+    when = f"new_appointment_date='{date}', new_appointment_doctor='{doctor}'"
+    return f"[ModifyRegistration(appointment_id=' 111 ', {when})]"
+
+
+def code(value: str) -> str:
+    return f"[ForgotPassword(status='Verification Code', verification_code='{value}')]"
+
+
+BEHIND: list[tuple[list[Any], str, str | None]] = [
+    (AGENDA, asked(content="Gym workout"), None),  # two of three words; found by its time
+    (AGENDA, asked(location="Hall"), "INPUT_MISMATCH"),
+    ([FORGOT, CODED], code("x"), "CRASH:AssertionError"),
+    ([FORGOT, CODED], code("²"), "CRASH:ValueError"),
+    (VISIT, moved("2023-6-1", "Dr. Kim "), None),
+    (VISIT, moved("2023-5-1", "Dr. Kim"), "HAS_EXCEPTION"),
+    (VISIT, moved("2023-06-01", "Dr. Lee"), "HAS_EXCEPTION"),
+    (VISIT, "[ModifyRegistration(appointment_id='111')]", "HAS_EXCEPTION"),
+]
+"""Two calls, a prediction for the second, and what it is."""
+
+
+@pytest.mark.parametrize(("turns", "prediction", "error"), BEHIND)
+def test_a_call_behind_another(tmp_path: Path, turns: list[Any], prediction: str, error: str | None) -> None:
+    assert only(tmp_path, *turns).error(prediction, 1) == error
+
+
+SUMS = {"1+2*3": 7.0, "(1 + 2) * 3": 9.0, "8/4/2": 1.0, "2-3-4": -5.0, "(1+2)*(3-1)/2": 3.0, "007+1": 8.0}
+NO_SUMS = ("5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+2", "()", "1)2+3")
 
 
 @pytest.mark.parametrize(
     ("tool", "given", "output", "prediction", "error"),
     [
         ("CheckToken", {"token": "t"}, {"username": "ann"}, "token='t'", None),
-        ("CheckToken", {"token": "t"}, {"username": "ann"}, "token=' t'", "HAS_EXCEPTION"),
-        ("Wiki", {"keyword": "Ice Age"}, {"url": "u"}, "keyword='ice_AGE '", None),
-        ("Wiki", {"keyword": "Ice Age"}, {"url": "u"}, "keyword='ice'", "HAS_EXCEPTION"),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='car RED'", None),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='red car zzz'", None),
         ("SearchEngine", {"keyword": "red Car"}, [{"title": "a", "abstract": "b"}], "keyword='red'", "OUTPUT_MISMATCH"),
-        ("DocumentQA", {"url": "u.txt", "question": "q"}, "yes", "url='u.txt ', question='q'", None),
-        ("DocumentQA", {"url": "u.txt", "question": "q"}, "yes", "url='u.txt', question='z'", "OUTPUT_MISMATCH"),
         ("ImageCaption", {"url": "u.gif"}, "a cat", "url='u.gif'", "HAS_EXCEPTION"),
         ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='2020-4-21'", None),
-        ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='04-22'", "OUTPUT_MISMATCH"),
-        ("QueryHistoryToday", {"date": "04-21"}, ["x"], "date='02-30'", "HAS_EXCEPTION"),
         ("Translate", {"src": "hi", "tgt_lang": "zh-CN"}, "x", "src='hi', tgt_lang='simplified Chinese'", None),
-        ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='English', tgt_lang='in French'", None),
         ("Translate", {"src": "hi", "tgt_lang": "fr"}, "x", "src='hi', src_lang='zz', tgt_lang='fr'", "HAS_EXCEPTION"),
-        ("Translate", {"src": "hi", "tgt_lang": "en"}, "x", "src='hi'", None),
-        ("SendEmail", LETTER, "success", "receiver=' a.b@c.de', subject='s ', content='c'", None),
         ("SendEmail", LETTER, "success", "receiver='A.b@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
-        ("SendEmail", LETTER, "success", "receiver='a.b@c.de', subject='s', content='C'", "INPUT_MISMATCH"),
         ("SendEmail", LETTER | {"receiver": "a@c.de"}, "success",
          "receiver='a@c.de', subject='s', content='c'", "HAS_EXCEPTION"),
-        ("QueryStock", {"stock_code": "X", "date": "0022-03-01"}, 1.5, "stock_code=' x', date='22-3-1 '", None),
-        ("SymptomSearch", {"symptom": "rash"}, ["x"], "symptom=' RASH'", None),
         ("SymptomSearch", {"symptom": "rash"}, ["x"], "symptom=' '", "CRASH:AttributeError"),
         ("QueryScene", {"name": "Dusk"}, [{"name": "lamp"}], "name='DUSK '", None),
         ("QueryScene", {"name": "Dusk"}, [{"name": "Lamp"}], "name='Dusk'", "OUTPUT_MISMATCH"),
         ("AddScene", {"name": "Dusk", "devices": []}, "success", "name='Dusk', devices=[]", "CRASH:TypeError"),
-        ("TimedSwitch", SWITCH | {"on": True}, "success", "name='lamp', time='2023-1-2 10:00:00', on='True'", None),
         ("TimedSwitch", SWITCH | {"on": True}, "success",
          "name='lamp', time='2023-1-2 10:00:00', on='true'", "INPUT_MISMATCH"),
-        ("TimedSwitch", {"device_id": "1", "time": "2023-01-02 10:00:00", "on": True}, "success",
-         "name='1', time='2023-01-02 10:00:00', on='True'", "KEY_ERROR"),
-        ("OpenBankAccount", {"account": "x", "password": "p", "name": "n"}, "success",
-         "account='test', password='p', name='n'", "OUTPUT_MISMATCH"),
         ("BookHotel", STAY, "11",
          "hotel_name='h', check_in_time='2023-01-01', check_out_time='2023-01-02', "
          "room_count='1', adult_count='3', child_count='0'", "HAS_EXCEPTION"),
@@ -189,8 +162,9 @@ def test_an_appointment_is_modified_to_another_day_and_doctor(tmp_path: Path) ->
                            "end_time": "2023-01-01 11:00:00", "location": "l", "attendees": ["a"]}, "success",
          "token='t', meeting_topic='m', start_time='2023-01-01 10:00:00', end_time='2023-01-01 11:00:00', "
          "location='l', attendees=['a']", "KEY_ERROR"),
-        ("GetToday", {}, "2023-03-31", "", None),
         ("GetToday", {}, "2023-03-31", "self='1'", "CRASH:TypeError"),
+        *(("Calculator", {"formula": sum}, value, f"formula='{sum}'", None) for sum, value in SUMS.items()),
+        *(("Calculator", {"formula": no_sum}, None, f"formula='{no_sum}'", "HAS_EXCEPTION") for no_sum in NO_SUMS),
     ],
 )  # fmt: skip
 def test_one_call(
@@ -203,16 +177,13 @@ def test_a_meeting_checked_again_has_lost_its_topic(tmp_path: Path) -> None:
     """The official evaluator checks a call behind a call twice, and its checker changes what it compares with."""
     meeting = {"token": "t1", "meeting_topic": "m", "start_time": "2023-01-01 10:00:00",
                "end_time": "2023-01-01 11:00:00", "location": "l", "attendees": ["a"]}  # fmt: skip
-    folder = write_folder(tmp_path, {"a": [TOKEN, ("AddMeeting", meeting, "success")]})
-    path = folder / "level-1-given-desc" / "a.jsonl"
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([lines[0], lines[1], lines[3], lines[4]]))  # no words between the calls
-    bank = Bank(folder)
-    assert [s.answer.sample_id for s in bank.samples.values()] == [0, 1, 2]
-    first, again = (bank.samples[f"level-1-given-desc/a.jsonl/{n}"] for n in (1, 2))
+    rows = [{"role": "User", "text": "please"}, api_row(*TOKEN), api_row("AddMeeting", meeting, "success")]
+    made = Bank(write_files(tmp_path, bank() | {"level-1-given-desc/a.jsonl": rows}))
+    assert [s.answer.sample_id for s in made.samples.values()] == [0, 1, 2]
+    first, again = (made.samples[f"level-1-given-desc/a.jsonl/{n}"] for n in (1, 2))
     assert first.calls == again.calls
     text = ", ".join(f"{k}='{v}'" for k, v in meeting.items())
-    assert bank.error(f"[AddMeeting({text})]", 1) == "KEY_ERROR"
+    assert made.error(f"[AddMeeting({text})]", 1) == "KEY_ERROR"
 
 
 def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) -> None:
@@ -220,19 +191,9 @@ def test_tools_found_are_right_by_their_present_documentation(tmp_path: Path) ->
     search = ("ToolSearcher", {"keywords": "Book Hotel"}, described("BookHotel"))
     alarm = ("ToolSearcher", {"keywords": "alarm"}, [account, described("AddAlarm")])
     old = ("ToolSearcher", {"keywords": "balance"}, [account, described("QueryBalance") | {"description": "Old."}])
-    bank = Bank(write_folder(tmp_path, {"a": [search, alarm, old]}, LEVEL_2), LEVEL_2)
-    assert bank.satisfiable() == [True, True, False]
-    assert bank.error("[ToolSearcher(keywords=' book hotel')]") is None
-    assert bank.error("[ToolSearcher(keywords='the hotel to book')]") is None  # by its words
-    assert bank.error("[ToolSearcher(keywords='stock')]") == "OUTPUT_MISMATCH"
-    assert bank.error("[ToolSearcher(keywords='zzz')]") == "OUTPUT_MISMATCH"
-
-
-SUMS = {"1+2*3": 7.0, "(1 + 2) * 3": 9.0, "8/4/2": 1.0, "2-3-4": -5.0, "(1+2)*(3-1)/2": 3.0, "007+1": 8.0}
-NO_SUMS = ("5", "-3+2", "((1+2)*3)", "1+", "1.5+2", "9**9", "1/0", ")1+2(", "(1+2", "()", "1)2+3")
-
-
-@pytest.mark.parametrize(("formula", "value"), [*SUMS.items(), *((formula, None) for formula in NO_SUMS)])
-def test_sums(tmp_path: Path, formula: str, value: float | None) -> None:
-    found = only(tmp_path, ("Calculator", {"formula": formula}, value)).error(f"[Calculator(formula='{formula}')]")
-    assert found == (None if value is not None else "HAS_EXCEPTION")
+    made = Bank(write_files(tmp_path, bank(LEVEL_2, a=[search, alarm, old])), LEVEL_2)
+    assert made.satisfiable() == [True, True, False]
+    assert made.error("[ToolSearcher(keywords=' book hotel')]") is None
+    assert made.error("[ToolSearcher(keywords='the hotel to book')]") is None  # by its words
+    assert made.error("[ToolSearcher(keywords='stock')]") == "OUTPUT_MISMATCH"
+    assert made.error("[ToolSearcher(keywords='zzz')]") == "OUTPUT_MISMATCH"

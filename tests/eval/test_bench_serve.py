@@ -4,122 +4,90 @@ import asyncio
 import json
 import re
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import pytest
 
-from command_line import Ran
+from command_line import Cli
 from eval.commands.bench_serve import Answer, ask_all, draw_request, serving
 from eval.errors import EvalError
+from running_server import running
+from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import read_chat_body
+from tooldecoding.server.exchange import Head, Parts, event, whole
 
-Cli = Callable[..., Ran]
 CALL = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
 HEAD = {"id": "1", "created": 1, "model": "stub"}
 
 
-class Stub(BaseHTTPRequestHandler):
+def choice(part: str, finish: str | None, **said: Any) -> dict[str, Any]:
+    """An answer with the message, or the delta, that is said."""
+    kind = "chat.completion" if part == "message" else "chat.completion.chunk"
+    return HEAD | {"object": kind, "choices": [{"index": 0, part: said, "finish_reason": finish}]}
+
+
+class Stub(Answerer):
     """Answers as the user message says."""
 
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        kind = body["messages"][0]["content"]
-        if body["stream"]:
-            self._stream(kind)
-            return
-        status, answer = 200, HEAD | {"object": "chat.completion", "choices": [self._choice()]}
-        if kind == "full":
-            status, answer = 429, {"error": {"message": "the queue is full"}}
-        data = json.dumps(answer).encode()
-        self._begin(status, {"Content-Length": str(len(data) + (9 if kind == "cut" else 0))})
-        self.wfile.write(data)
-
-    def _choice(self) -> dict[str, Any]:
-        calls = [{"id": "1", "type": "function", "function": CALL}]
-        message = {"role": "assistant", "content": "Hi", "tool_calls": calls}
-        return {"index": 0, "message": message, "finish_reason": "tool_calls"}
-
-    def _stream(self, kind: str) -> None:
-        self._begin(200, {"Content-Type": "text/event-stream"})
-        begun = {"index": 0, "id": "1", "function": {"name": CALL["name"], "arguments": ""}}
-        rest = {"index": 0, "function": {"arguments": CALL["arguments"]}}
-        for delta in ({"content": "H"}, {"content": "i"}, {"tool_calls": [begun]}, {"tool_calls": [rest]}):
-            self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-        if kind == "failed":
-            self._event({"error": {"message": "out of memory"}})
+    async def answer(self, body: bytes, request_id: str) -> Parts:
+        kind = json.loads(body)["messages"][0]["content"]
         if kind == "whole":
-            self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
-            self.wfile.write(b"data: [DONE]\n\n")
-
-    def _begin(self, status: int, headers: Mapping[str, str]) -> None:
-        self.send_response(status)
-        for name, value in {"Connection": "close", "Content-Type": "application/json", **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.close_connection = True
-
-    def _event(self, row: Mapping[str, Any]) -> None:
-        whole = row if "error" in row else HEAD | {"object": "chat.completion.chunk", **row}
-        self.wfile.write(f"data: {json.dumps(whole)}\n\n".encode())
-
-    def log_message(self, *_: Any) -> None:
-        """Keep the tests' output clean."""
-
-
-@contextmanager
-def stub() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Stub)
-    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # clients hang up on purpose
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+            calls = [{"id": "1", "type": "function", "function": CALL}]
+            yield whole(choice("message", "tool_calls", role="assistant", content="Hi", tool_calls=calls))
+        elif kind == "full":
+            yield whole({"error": {"message": "the queue is full"}}, 429)
+        else:
+            yield Head(200, event(choice("delta", None, content="H")), streamed=True)
+            yield event(choice("delta", None, content="i"))
+            begun = {"index": 0, "id": "1", "function": {"name": CALL["name"], "arguments": ""}}
+            for call in (begun, {"index": 0, "function": {"arguments": CALL["arguments"]}}):
+                yield event(choice("delta", None, tool_calls=[call]))
+            if kind == "failed stream":
+                yield event({"error": {"message": "out of memory"}})
+            if kind == "whole stream":
+                yield event(choice("delta", "tool_calls"))
+                yield "data: [DONE]\n\n"
 
 
-def request(kind: str, stream: bool = False) -> dict[str, Any]:
-    return {"model": "stub", "messages": [{"role": "user", "content": kind}], "stream": stream}
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with running(Stub()) as server:
+        yield server.url
 
 
-def ask(url: str, *requests: Mapping[str, Any], clients: int = 1) -> list[Answer]:
+def ask(url: str, *kinds: str, clients: int = 1) -> list[Answer]:
+    requests = [
+        {"model": "stub", "messages": [{"role": "user", "content": kind}], "stream": "stream" in kind} for kind in kinds
+    ]
     return asyncio.run(ask_all(url, requests, clients, lambda count: None))
 
 
 @pytest.mark.parametrize(
-    ("kind", "stream", "ending", "reason"),
+    ("kind", "ending", "reason"),
     [
-        ("whole", False, "answered", ""),
-        ("whole", True, "answered", ""),
-        ("cut", False, "lost", "Error"),
-        ("cut", True, "lost", "the stream was cut"),
-        ("full", False, "refused", "the queue is full"),
-        ("failed", True, "refused", "out of memory"),
+        ("whole", "answered", ""),
+        ("whole stream", "answered", ""),
+        ("cut stream", "lost", "the stream was cut"),
+        ("full", "refused", "the queue is full"),
+        ("failed stream", "refused", "out of memory"),
     ],
 )
-def test_how_a_request_ends(kind: str, stream: bool, ending: str, reason: str) -> None:
-    with stub() as url:
-        [answer] = ask(url, request(kind, stream=stream))
-    assert answer.ending == ending and reason in answer.reason
+def test_how_a_request_ends(url: str, kind: str, ending: str, reason: str) -> None:
+    [found] = ask(url, kind)
+    assert found.ending == ending and reason in found.reason
     if ending == "answered":
-        assert (answer.content, answer.finish) == ("Hi", "tool_calls")
-        assert answer.calls == [["get_weather", '{"city": "Rome"}']]
+        assert (found.content, found.finish) == ("Hi", "tool_calls")
+        assert found.calls == [["get_weather", '{"city": "Rome"}']]
 
 
-def test_each_request_is_sent_once_and_another_answer_than_alone_is_mixed_up() -> None:
-    with stub() as url:
-        answers = ask(url, *(request("whole", number % 2 == 0) for number in range(12)), clients=4)
-    assert [answer.ending for answer in answers] == ["answered"] * 12
+def test_each_request_is_sent_once_and_another_answer_than_alone_is_mixed_up(url: str) -> None:
+    answers = ask(url, *["whole", "whole stream"] * 6, clients=4)
+    assert [found.ending for found in answers] == ["answered"] * 12
     assert Answer(content="x").differs(answers[0]) and not answers[1].differs(answers[0])
-    [lost] = ask(url, request("whole"))  # nobody answers any more
-    assert lost.ending == "lost" and not lost.differs(answers[0])
+    [lost] = ask("http://127.0.0.1:9", "whole")  # nobody answers there
+    assert lost.ending == "lost" and "Error" in lost.reason and not lost.differs(answers[0])
 
 
 def test_drawn_requests() -> None:

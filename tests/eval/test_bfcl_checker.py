@@ -10,16 +10,16 @@ from eval.benchmarks.bfcl.checker import check_calls
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.faults import CRASH
 from tooldecoding.formats.call_format import Call
+from tools import documented
 
 
 def tool(types: dict[str, Any], required: list[str] | None = None, name: str = "f") -> dict[str, Any]:
     """Documentation; a type ``array<integer>`` has elements."""
-    properties = {}
-    for key, kind in types.items():
-        outer, _, item = kind.rstrip(">").partition("<")
-        properties[key] = {"type": outer} | ({"items": {"type": item}} if item else {})
-    keys = list(types) if required is None else required
-    return {"name": name, "parameters": {"type": "dict", "properties": properties, "required": keys}}
+    kinds = {key: kind.rstrip(">").partition("<") for key, kind in types.items()}
+    keys = {
+        key: {"type": outer} | ({"items": {"type": item}} if item else {}) for key, (outer, _, item) in kinds.items()
+    }
+    return documented(name, required, **keys)
 
 
 def verdict(functions, calls, truth, category="simple_python") -> str | None:
@@ -29,37 +29,20 @@ def verdict(functions, calls, truth, category="simple_python") -> str | None:
 
 # documented type, alternatives, value, error type: what the recorded verdicts do not show
 VALUES = [
-    ("string", ["x", ""], "-", None),
     ("string", ["x", None], None, "type_error:simple"),
     ("string", ["", None], None, None),
     ("string", ["", None], "x", "value_error:others"),
     ("any", ["x"], 1, "type_error:simple"),
-    ("integer", [1], 1.0, "type_error:simple"),
-    ("integer", ["x"], "X", "value_error:others"),
-    ("integer", [], 1, "value_error:others"),
-    ("float", [2], 2.0, None),
     ("float", [2.0], 10**400, CRASH),
-    ("boolean", [True], 1, "type_error:simple"),
     ("array<integer>", [[1, 2]], (1, 2), "type_error:simple"),
-    ("array<integer>", [[1, 2]], [1.0, 2], "type_error:nested"),
-    ("array<integer>", [[1], ""], ["x"], "value_error:list/tuple"),
-    ("array<integer>", [], [], "type_error:simple"),
-    ("array<float>", [[1.0, 2]], [1.0, 2], "type_error:nested"),
-    ("array<array>", [[["a"]]], [["A"]], "value_error:list/tuple"),
     ("array<string>", [["a"], 1], ["a"], CRASH),
     ("array<string>", [["a"], {}], [], None),
     ("tuple<integer>", [[1, 2]], (1, 2), None),
     ("tuple<integer>", [[1, 2]], [1, 2], None),
-    ("tuple<integer>", [[1, 2]], ("1", 2), "type_error:nested"),
-    ("dict", [{"a": [1], "b": ["x", ""]}], {"b": "X ", "a": True}, None),
-    ("dict", [{"a": [1], "b": [1]}], {"a": 2}, "value_error:dict_key"),
     ("dict", [{"b": [1]}, {"a": [1]}], {"b": 1}, None),
-    ("dict", [{"a": [{"k": [1]}]}], {"a": {"k": [1]}}, None),
     ("dict", [""], {}, "dict_checker:unclear"),
     ("dict", [{"a": 1}], {"a": 1}, CRASH),
     ("array<dict>", [[{"b": [2]}], [{"a": [1]}], [{"b": [2]}]], [{"a": 1}], None),
-    ("array<dict>", [[{"a": [1]}, {"b": [2]}]], [{"b": 2}, {"a": 1}], "value_error:dict_key"),
-    ("array<dict>", [[{"a": [1]}]], [{"a": 1}, {"a": 1}], "value_error:list_dict_count"),
     ("array<dict>", [[{"a": [1]}], ""], [1], CRASH),
     ("array<dict>", [""], [], None),
     ("array", [[1]], [1], CRASH),
@@ -70,33 +53,6 @@ VALUES = [
 @pytest.mark.parametrize("documented, alternatives, value, expected", VALUES)
 def test_values(documented, alternatives, value, expected):
     assert verdict([tool({"a": documented})], [{"f": {"a": value}}], [{"f": {"a": alternatives}}]) == expected
-
-
-KEYS = tool({"a": "integer", "b": "integer", "c": "integer"}, ["a"])
-ANSWER = {"f": {"a": [1], "b": [2], "d": [4, ""]}}
-CALLS = [
-    ({"f": {"b": 2, "a": 1}}, None),
-    ({"g": {}}, "simple_function_checker:wrong_func_name"),
-    ({"f": {"z": 1}}, "simple_function_checker:missing_required"),
-    ({"f": {"a": 1}}, "simple_function_checker:missing_optional"),
-    ({"f": {"a": 1, "b": 2, "d": 4}}, "simple_function_checker:unexpected_param"),
-    ({"f": {"a": 1, "z": 3, "b": "2"}}, "simple_function_checker:unexpected_param"),
-    ({"f": {"a": 1, "b": "2", "z": 3}}, "type_error:simple"),
-]
-
-
-@pytest.mark.parametrize("call, expected", CALLS)
-def test_keys(call, expected):
-    assert verdict([KEYS], [call], [ANSWER]) == expected
-
-
-def test_how_many_calls():
-    one, two = [{"f": {"a": 1}}], [{"f": {"a": 1}}, {"f": {"a": 1}}]
-    documented, truth = [tool({"a": "integer"})], [{"f": {"a": [1]}}]
-    assert verdict(documented, two, truth, "simple_python") == "simple_function_checker:wrong_count"
-    assert verdict(documented, [], truth, "live_multiple") == "multiple_function_checker:wrong_count"
-    assert verdict(documented, two, truth, "parallel") == "parallel_function_checker_no_order:wrong_count"
-    assert verdict(documented, one, truth, "live_parallel_multiple") is None
 
 
 def test_a_single_tool_is_known_by_its_documentation_and_one_of_several_by_the_answer():

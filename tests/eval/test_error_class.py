@@ -1,7 +1,5 @@
 """Error classes: one a wrong prediction, the first that applies."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,19 +10,10 @@ from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Judgement, Sample
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
+from tools import documented
 
-TOOLS: list[dict[str, Any]] = [
-    {
-        "name": "paint.wall",
-        "description": "Paints.",
-        "parameters": {
-            "type": "object",
-            "properties": {"colour": {"type": "string"}, "coats": {"type": "integer"}},
-            "required": ["colour"],
-        },
-    },
-    {"name": "stop", "description": "Stops.", "parameters": {"type": "object", "properties": {}, "required": []}},
-]
+WALL = documented("paint.wall", ["colour"], colour={"type": "string"}, coats={"type": "integer"})
+TOOLS = [WALL, documented("stop")]
 PAINT = Call("paint.wall", {"colour": "red"})
 
 

@@ -2,23 +2,20 @@
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
-from typing import Any
 
 import pytest
 
-from command_line import Ran, assert_bad
-from eval.options import PEER_METHODS
-from eval_data import REFERENCES, prediction_rows, write_sgd
-
-Cli = Callable[..., Ran]
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
+from chat.chat_models import HERMES
+from command_line import Cli, Ran, assert_bad
+from data import rows
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd.benchmark import SGD
+from eval.methods.scored_text import ScoredText
+from eval.options import PEER_METHODS, EvalOptions
+from eval_data import REFERENCES, prediction_rows
+from tiny_models import byte_level_tokenizer
 
 
 class Runs:
@@ -47,21 +44,9 @@ def runs(cli: Cli, data: Path, tiny_model_path: str, tmp_path_factory: pytest.Te
     return Runs(cli, data, tiny_model_path, tmp_path_factory.mktemp("runs"))
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 METHODS = [
-    ["greedy"],
-    ["beam", "--beams", "2"],
-    ["tooldec"],
-    ["tooldec", "--tooldec-form", "react"],
-    ["draft-first"],
-    ["xgrammar"],
-    ["llguidance"],
-    ["self-consistency", "--samples", "2"],
-    ["tool-decoding"],
-    ["tool-decoding", "--order-limit", "1"],
+    *(["greedy"], ["beam"], ["tooldec", "--tooldec-form", "react"], ["draft-first"], ["xgrammar"], ["llguidance"]),
+    *(["self-consistency"], ["tool-decoding"], ["tool-decoding", "--order-limit", "1"]),
     ["tool-decoding", "--orders", "aggregated"],
 ]
 
@@ -113,6 +98,33 @@ def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> Non
     assert [r["correct"] for r in rows(tmp_path / "scores" / "few.scores.jsonl")] == [True, False, False, False]
 
 
+@pytest.fixture(scope="module")
+def chat_model(tiny_model_path: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = copytree(tiny_model_path, tmp_path_factory.mktemp("chat") / "model")
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = HERMES
+    tokenizer.save_pretrained(path)
+    return path
+
+
+@pytest.mark.parametrize("method", ["greedy", "tooldec", "tool-decoding"])
+@pytest.mark.parametrize("form", [[], ["--format", "qwen-xml"]], ids=["auto", "qwen-xml"])
+def test_calls_of_a_chat_template_are_scored_in_the_benchmarks_format(
+    cli: Cli, chat_model: Path, data: Path, samples: list[Sample], tmp_path: Path, method: str, form: list[str]
+) -> None:
+    command = ["eval", "sgd", "--data", data, "--model", chat_model, "--out", tmp_path / "run", "--limit", "2"]
+    command += ["--template", "chat", "--tool-choice", "required", "--max-text-tokens", "8", "--max-value-tokens", "4"]
+    ran = cli(*command, "--max-thinking-tokens", "2", "--method", method, *form)
+    assert ran.code == 0, ran.err
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())["settings"]
+    assert settings["format"] == (form[1] if form else "hermes")
+    for row in rows(tmp_path / "run" / "predictions.jsonl") if method == "tool-decoding" else ():
+        sample = next(s for s in samples if s.id == row["id"])
+        written = ScoredText.of(EvalOptions(template="chat", format=settings["format"]), SGD.call_format)
+        assert SGD.judge(sample, row["prediction"]).error_type in ("wrong_name", "wrong_value", "wrong_count", None)
+        assert written.of_text(row["written"], sample.documentation.lookup) == row["prediction"]
+
+
 def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
     ran = cli("report", runs("greedy"), runs("tool-decoding"), "--out", tmp_path / "report")
     assert ran.code == 0, ran.err
@@ -123,6 +135,7 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        ("eval sgd --data DATA --model MODEL --template chat --out y", "no chat template; leave out --template chat"),
         ("score sdg --data . --predictions x --out y", "did you mean sgd?"),
         ("score sgd --data DATA --predictions P --out P", "predictions, which would be lost"),
         ("score sgd --data bfcl-eval --predictions x --out y", "--data for sgd is the folder"),
@@ -132,9 +145,16 @@ def test_a_report_of_runs(cli: Cli, runs: Runs, tmp_path: Path) -> None:
     ],
 )
 def test_what_a_user_can_get_wrong(
-    cli: Cli, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, said: str
+    cli: Cli,
+    data: Path,
+    tiny_model_path: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: str,
+    said: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.jsonl").write_text(prediction_rows(REFERENCES))
-    places = {"DATA": data, "P": tmp_path / "p.jsonl"}
+    places = {"DATA": data, "P": tmp_path / "p.jsonl", "MODEL": tiny_model_path}
     assert_bad(cli(*(places.get(a, a) for a in arguments.split())), said)
+    assert not (tmp_path / "y").exists()

@@ -1,26 +1,19 @@
 """Prompts of samples: our own, a user's template, in-context examples."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
-from eval_data import REFERENCES, write_sgd
+from eval_data import REFERENCES
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import ConfigError
 
 TOKENIZER = byte_level_tokenizer()
 SETTINGS = EvalOptions(template="api-bank")
-
-
-@pytest.fixture
-def samples(tmp_path: Path) -> list[Sample]:
-    return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
 
 
 def prompt(samples: list[Sample], number: int = 0, **changed: object) -> str:

@@ -1,20 +1,18 @@
 """``tooldecoding experiment``: runs are data, each is made once, and what is missing is said."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from api_bank_folder import write_folder
 
-from command_line import Ran, assert_bad
+from command_line import Cli, Ran, assert_bad
 from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.commands.experiment import read_experiment
+from eval_data import bank, write_files
 from test_layers import ROOT
 
-Cli = Callable[..., Ran]
 FILES = sorted((ROOT / "configs" / "experiments").glob("*.yaml"))
 SMALL = {
     "methods": {
@@ -35,10 +33,10 @@ SMALL = {
 
 
 @pytest.fixture
-def run(cli: Cli, tmp_path: Path, tiny_model_path: str) -> Callable[..., Ran]:
+def run(cli: Cli, tmp_path: Path, tiny_model_path: str) -> Cli:
     """Run an experiment on a small API-Bank."""
     turns = [("PlayMusic", {"music_name": name}, "ok") for name in ("Yesterday", "Help", "Misery")]
-    write_folder(tmp_path / "data" / "api-bank", {"a": turns})
+    write_files(tmp_path / "data" / "api-bank", bank(a=turns))
 
     def make(content: Any = SMALL, *arguments: str) -> Ran:
         file = tmp_path / "file.yaml"
@@ -58,7 +56,7 @@ def test_our_experiments_use_all_that_they_name(file: Path) -> None:
     assert {run.benchmark for runs in plans for run in runs} == set(experiment.benchmarks)
 
 
-def test_reports_share_runs_and_the_same_command_goes_on(run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_reports_share_runs_and_the_same_command_goes_on(run: Cli, tmp_path: Path) -> None:
     first = run()
     assert first.code == 0, first.err
     assert f"lost is left out: no {tmp_path}/data/nowhere; get it: a download" in first.out
@@ -91,11 +89,11 @@ BANK = {"r": {"benchmarks": ["bank"]}}
         ({"methods": {"m": {"oder_limit": 3}}, "reports": BANK}, "m on bank: eval has no option 'oder_limit'"),
     ],
 )
-def test_a_wrong_file_is_one_line(run: Callable[..., Ran], content: Any, error: str) -> None:
+def test_a_wrong_file_is_one_line(run: Cli, content: Any, error: str) -> None:
     assert_bad(run(content if isinstance(content, str) else SMALL | content), error)
 
 
-def test_options_that_do_not_fit_the_file(run: Callable[..., Ran]) -> None:
+def test_options_that_do_not_fit_the_file(run: Cli) -> None:
     assert_bad(run(SMALL, "--report", "x"), "no report 'x'; known: orders, lost, all")
     said = "one on bank sets order_limit, so it cannot be given for all runs"
     assert_bad(run(SMALL, "--order-limit", "3"), said)

@@ -41,20 +41,12 @@ def test_the_mean_of_categories_lies_in_its_interval(parts: list[tuple[int, int]
     assert (alone.value, alone.low, alone.high) == pytest.approx((first.value, first.low, first.high))
 
 
-LIVE = (258, 1053, 16, 24)
-
-
 @pytest.mark.parametrize(
-    ("sizes", "chances"),
-    [
-        (LIVE, (0.57, 0.42, 0.44, 0.42)),
-        (LIVE, (0.0, 0.0, 0.03, 0.0)),
-        (LIVE, (0.95, 0.97, 0.95, 0.9)),
-        ((10, 10), (0.1, 0.1)),
-    ],
+    "chances", [(0.57, 0.42, 0.44, 0.42), (0.0, 0.0, 0.03, 0.0), (0.95, 0.97, 0.95, 0.9)], ids=["middle", "low", "high"]
 )
-def test_the_interval_of_the_mean_covers_it(sizes: tuple[int, ...], chances: tuple[float, ...]) -> None:
-    """In 1,500 runs 95 % or more cover; 0.935 is 2.7 standard errors below 0.95."""
+def test_the_interval_of_the_mean_covers_it(chances: tuple[float, ...]) -> None:
+    """In 1,500 runs 95 % or more cover; 0.935 is 2.7 standard errors below 0.95. The sizes are BFCL live's."""
+    sizes = (258, 1053, 16, 24)
     random = np.random.default_rng(0)
     truth = sum(chances) / len(chances)
     drawn = [random.binomial(n, p, 1500) for n, p in zip(sizes, chances, strict=True)]

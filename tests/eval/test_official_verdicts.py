@@ -1,6 +1,5 @@
 """Agreement with the official scorers: recorded verdicts, ceilings, and what must hold for every entry of the data."""
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data import DATA, needs_data
+from data import DATA, needs_data, rows
 from eval.benchmarks.api_bank.benchmark import render_truth
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Benchmark, Sample
@@ -44,13 +43,12 @@ def loaded(name: str) -> tuple[Benchmark, Mapping[str, Sample]]:
 
 
 def fixture(name: str) -> list[dict[str, Any]]:
-    text = (FIXTURES / f"{name}_official_verdicts.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    return rows(FIXTURES / f"{name}_official_verdicts.jsonl")
 
 
-def disagreements(rows: list[dict[str, Any]], benchmark: Benchmark, samples: Mapping[str, Sample]) -> list[str]:
+def disagreements(recorded: list[dict[str, Any]], benchmark: Benchmark, samples: Mapping[str, Sample]) -> list[str]:
     found = []
-    for row in rows:
+    for row in recorded:
         judgement = benchmark.judge(samples[benchmark.identify(row)], row["prediction"])
         official = row.get("valid", row.get("correct")), row.get("error_type", row.get("error")) or None
         if (judgement.correct, judgement.error_type) != official or bool(judgement.message) is judgement.correct:
@@ -60,9 +58,9 @@ def disagreements(rows: list[dict[str, Any]], benchmark: Benchmark, samples: Map
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_recorded_verdicts(name: str) -> None:
-    rows, (benchmark, count) = fixture(name), RECORDED[name]
-    assert len(rows) == count
-    assert disagreements(rows, *loaded(benchmark)) == []
+    recorded, (benchmark, count) = fixture(name), RECORDED[name]
+    assert len(recorded) == count
+    assert disagreements(recorded, *loaded(benchmark)) == []
 
 
 def test_an_api_bank_dialogue_alone_shows_enough(tmp_path: Path) -> None:
@@ -71,12 +69,12 @@ def test_an_api_bank_dialogue_alone_shows_enough(tmp_path: Path) -> None:
     files: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in fixture("api_bank"):
         files.setdefault((row["level"], row["file"]), []).append(row)
-    for number, ((level, file), rows) in enumerate(files.items()):
+    for number, ((level, file), recorded) in enumerate(files.items()):
         folder = tmp_path / str(number)
         (folder / level).mkdir(parents=True)
         shutil.copy(DATA / "api-bank" / level / file, folder / level)
         shutil.copy(DATA / "api-bank" / "api_descriptions.jsonl", folder)
-        found += disagreements(rows, benchmark, {s.id: s for s in benchmark.load(str(folder), [level])})
+        found += disagreements(recorded, benchmark, {s.id: s for s in benchmark.load(str(folder), [level])})
     assert found == []
 
 

@@ -20,25 +20,22 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
+from tools import documented
 from voting import check_value
 
-DAY = {"type": "object", "properties": {"n": {"type": "integer"}, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}
+WHOLE = {"type": "integer"}
+DAY = {"type": "object", "properties": {"n": WHOLE, "k": {"enum": ["x", "y'z"]}}, "required": ["n"]}
 KEYS = {
     "on": {"type": "boolean"},
-    "days": {"type": "integer"},
+    "days": WHOLE,
     "to": {"type": "string", "enum": ["a'b", 'c\\"d', "ü"]},
     "seats": {"type": ["integer", "null"]},
     "when": {"type": "array", "items": DAY},
     "day": DAY,
     "city": {"type": "string"},
 }
-TOOLS = extract(
-    [
-        {"name": "book", "parameters": {"type": "object", "properties": KEYS, "required": ["days", "to"]}},
-        {"name": "stop", "parameters": {"type": "object", "properties": {}}},
-        {"name": "stop_all", "parameters": {"type": "object", "properties": {"hours": {"type": "integer"}}}},
-    ]
-)
+BOOK = documented("book", ["days", "to"], **KEYS)
+TOOLS = extract([BOOK, documented("stop"), documented("stop_all", [], hours=WHOLE)])
 PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\nAPI-Request: ", "x"]
 FORMATS = ["pythonic", "api-bank", "olmo3", "hermes", "json-list", "mistral-args"]
 
@@ -95,28 +92,13 @@ def test_pieces_with_spaces(library: str) -> None:
     demand_calls(CALL_FORMATS["pythonic"], run_peer(decoder, peer, requests("pythonic")))
 
 
-@pytest.mark.parametrize("call_format", ["pythonic", "hermes"])
-def test_what_an_answer_costs(decoder: ToolDecoder, peer: Peer, library: str, call_format: str) -> None:
-    """A pass a token, counted exactly; none for tokens that are forced."""
-    [request, *_], counts = requests(call_format), []
-    hook = decoder.model.get_input_embeddings().register_forward_pre_hook(
-        lambda _, args: counts.append(args[0].numel())
-    )
-    [prediction] = run_peer(decoder, peer, [request])
-    hook.remove()
-    counters = prediction.counters
-    assert (counters["forward_passes"], counters["positions"]) == (len(counts), sum(counts))
-    assert counters["forced_tokens"] == counters["free_tokens"] == 0
-    assert len(counts) - counters["constrained_tokens"] in (0, 1)  # the end of the turn, where more could follow
-
-
-@pytest.mark.parametrize("choice", ["required", "auto"])
-def test_together_as_alone(decoder: ToolDecoder, peer: Peer, choice: str) -> None:
-    asked = requests("pythonic", choice, 60)
-    together = run_peer(decoder, peer, asked)
-    alone = [run_peer(decoder, peer, [request])[0] for request in asked]
-    assert [p.text for p in together] == [p.text for p in alone]
-    assert [p.counters["forward_passes"] for p in together] == [p.counters["forward_passes"] for p in alone]
+def test_a_pass_a_token_and_none_for_tokens_that_are_forced(decoder: ToolDecoder, peer: Peer) -> None:
+    for call_format in ("pythonic", "hermes"):
+        [prediction] = run_peer(decoder, peer, requests(call_format)[:1])
+        counters = prediction.counters
+        assert counters["forced_tokens"] == counters["free_tokens"] == 0
+        # the end of the turn, where more could follow
+        assert counters["forward_passes"] - counters["constrained_tokens"] in (0, 1)
 
 
 def test_the_text_before_a_call_is_the_models_own(decoder: ToolDecoder, peer: Peer) -> None:

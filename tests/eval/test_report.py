@@ -1,9 +1,8 @@
 """Reports of made-up runs: their figures, and one clear message for folders that no report can be made of."""
 
-import json
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,65 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from data import rows
 from eval.errors import EvalError
 from eval.report import write_report
 from eval.report.finished_run import read_runs
 from eval.report.table import Table, markdown
-from made_up_runs import lines, prediction_row, score_row, score_rows, write_run
+from eval_data import write_files
 
 PNG = b"\x89PNG\r\n\x1a\n"
 Report = Callable[..., str]
+
+
+def score_row(identifier: str, category: str = "seen", error_class: str | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "id": identifier,
+        "category": category,
+        "correct": error_class is None,
+        "error_class": error_class,
+        "structural": error_class in ("format", "key"),
+        "missing": False,
+    } | more
+
+
+def score_rows(*classes: str | None) -> list[dict[str, Any]]:
+    """A row for each error class; None where it is right."""
+    return [score_row(str(number), error_class=found) for number, found in enumerate(classes)]
+
+
+def prediction_row(score: Mapping[str, Any], seconds: float = 0.5, **counters: float) -> dict[str, Any]:
+    if score["missing"]:
+        return {"id": score["id"], "prediction": "", "seconds": 0.0, "error": "too long", "counters": {}}
+    counted = {"forward_passes": 12, "positions": 340, **counters}
+    return {"id": score["id"], "prediction": "[A(b='c')]", "seconds": seconds, "counters": counted}
+
+
+def write_run(
+    folder: Path,
+    scores: Sequence[Mapping[str, Any]],
+    method: str = "greedy",
+    settings: Mapping[str, Any] | None = None,
+    predictions: Sequence[Mapping[str, Any]] | None = None,
+    values: Sequence[Mapping[str, Any]] = (),
+    **about: Any,
+) -> Path:
+    """A finished run with these rows; ``about`` replaces fields of ``run.json``."""
+    run = {
+        "benchmark": "sgd",
+        "method": method,
+        "label": method,
+        "model": "reference",
+        "settings": {"order_limit": 12, "batch_size": 8, "seed": 0, "limit": None} | dict(settings or {}),
+        "categories": list(dict.fromkeys(s["category"] for s in scores)),
+        "samples": len(scores),
+        "drawn_from": len(scores),
+        "machine": {"cpu": "x86_64", "cores": 2},
+        "versions": {"torch": "2.13.0"},
+        "started": "2026-11-21T00:00:00+00:00",
+    }
+    rows = {"predictions": list(predictions or map(prediction_row, scores)), "scores": [*scores], "values": [*values]}
+    return write_files(folder, {"run.json": run | about} | {f"{name}.jsonl": found for name, found in rows.items()})
 
 
 @pytest.fixture
@@ -43,27 +93,38 @@ def table(text: str, title: str) -> list[dict[str, str]]:
     return [dict(zip(head, row, strict=True)) for row in rows]
 
 
+def cells(text: str, title: str, *columns: str) -> list[tuple[str, ...]]:
+    """Some columns of that table."""
+    return [tuple(row[column] for column in columns) for row in table(text, title)]
+
+
+TOTALS = ("Total, unweighted", "Total, count-weighted")
+
+
 def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     text = report(
         write_run(tmp_path / "a", score_rows("value", None, None, "unsatisfiable")),
         write_run(tmp_path / "b", score_rows(None, None, "key", "selection"), "beam"),
     )
-    greedy, _ = table(text, "Accuracy")
-    assert greedy["seen (4)"] == greedy["Total, unweighted"] == greedy["Total, count-weighted"] == "50.0 (6.8-93.2)"
+    assert cells(text, "Accuracy", "seen (4)", *TOTALS)[0] == ("50.0 (6.8-93.2)",) * 3
     assert table(text, "Significance") == [
         {"model": "reference", "first": "greedy", "second": "beam", "samples": "4", "left out": "0"}
         | {"won": "1", "lost": "1", "both right": "1", "p": "1.0000", "p, Holm": "1.0000"}
     ]
-    first, second = table(text, "Errors")
-    assert (first["wrong"], first["value"], first["unsatisfiable"]) == ("2", "1 (100.0)", "1")
-    assert (second["key"], second["selection"], second["structural"]) == ("1 (50.0)", "1 (50.0)", "1")
-    rows = [score_row("a"), score_row("b", "seen", "awareness", missing=True)]  # wrong, and of no class
-    text = report(write_run(tmp_path / "c", rows))
-    assert table(text, "Accuracy")[0]["seen (2)"].startswith("50.0")
-    assert (table(text, "Runs")[0]["missing"], table(text, "Runs")[0]["errors"]) == ("1", "1")
-    assert (table(text, "Errors")[0]["missing"], table(text, "Errors")[0]["awareness"]) == ("1", "0 (-)")
-    assert table(text, "Costs")[0]["samples"] == "1"
+    assert cells(text, "Errors", "wrong", "value", "unsatisfiable", "key", "selection", "structural") == [
+        ("2", "1 (100.0)", "1", "0 (0.0)", "0 (0.0)", "0"),
+        ("2", "0 (0.0)", "0", "1 (50.0)", "1 (50.0)", "1"),
+    ]
     assert all(f"{name}-sgd.png" in text for name in ("accuracy", "passes", "errors")) and "### Further" not in text
+
+
+def test_missing_predictions_are_wrong_and_of_no_class(tmp_path: Path, report: Report) -> None:
+    rows = [score_row("a"), score_row("b", "seen", "awareness", missing=True)]
+    text = report(write_run(tmp_path / "c", rows))
+    assert cells(text, "Accuracy", "seen (2)")[0][0].startswith("50.0")
+    assert cells(text, "Runs", "missing", "errors") == [("1", "1")]
+    assert cells(text, "Errors", "missing", "awareness") == [("1", "0 (-)")]
+    assert cells(text, "Costs", "samples") == [("1",)]
 
 
 def test_holm_adjusts_for_all_pairs_of_models_and_none_is_across(tmp_path: Path, report: Report) -> None:
@@ -73,8 +134,7 @@ def test_holm_adjusts_for_all_pairs_of_models_and_none_is_across(tmp_path: Path,
         for m in "ab"
         for n, rows in enumerate([right, wrong, right])
     ]
-    found = table(report(*runs), "Significance")
-    assert [(row["model"], row["p"], row["p, Holm"]) for row in found] == [
+    assert cells(report(*runs), "Significance", "model", "p", "p, Holm") == [
         (m, *p) for m in "ab" for p in [("0.0078", "0.0469"), ("1.0000", "1.0000"), ("0.0078", "0.0469")]
     ]
 
@@ -86,16 +146,11 @@ def test_totals_leave_relevance_out_and_mean_the_categories(tmp_path: Path, repo
     about = {"benchmark": "bfcl-live", "categories": [*kinds, "live_multiple"]}
     beam = [row | score_row(row["id"], row["category"]) for row in rows]
     text = report(write_run(tmp_path / "a", rows, **about), write_run(tmp_path / "b", beam, "beam", **about))
-    found = table(text, "Accuracy")[0]
-    assert [found[c].split()[0] for c in ("live_relevance (1)", "live_multiple (0)")] == ["100.0", "-"]
-    assert found["Total, unweighted"].startswith("33.3 ") and found["Total, count-weighted"].startswith("25.0 ")
-    [pair] = table(text, "Significance")
-    assert (pair["samples"], pair["lost"], pair["both right"]) == ("8", "6", "2")
-
-
-def test_a_run_of_relevance_alone_has_no_total(tmp_path: Path, report: Report) -> None:
-    text = report(write_run(tmp_path / "a", [score_row("a", "live_relevance", "awareness")]))
-    assert table(text, "Accuracy")[0]["Total, unweighted"] == "-"
+    found = cells(text, "Accuracy", "live_relevance (1)", "live_multiple (0)", *TOTALS)[0]
+    assert [cell.split()[0] for cell in found] == ["100.0", "-", "33.3", "25.0"]
+    assert cells(text, "Significance", "samples", "lost", "both right") == [("8", "6", "2")]
+    text = report(write_run(tmp_path / "c", [score_row("a", "live_relevance", "awareness")]))
+    assert cells(text, "Accuracy", TOTALS[0]) == [("-",)]
     assert "errors-sgd.png" in text and "accuracy-sgd.png" not in text and "passes-sgd.png" not in text
 
 
@@ -106,11 +161,10 @@ def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:
         write_run(tmp_path / "b", rows[:8], "beam", {"limit": 8}, drawn_from=20),
     ]
     text = report(*runs)
-    assert [row["seen"] for row in table(text, "Accuracy")] == ["50.0 (27.2-72.8) of 20", "75.0 (34.9-96.8) of 8"]
+    assert cells(text, "Accuracy", "seen") == [("50.0 (27.2-72.8) of 20",), ("75.0 (34.9-96.8) of 8",)]
     assert "cover different samples" in text
-    assert (table(text, "Significance")[0]["samples"], table(text, "Significance")[0]["left out"]) == ("8", "12")
-    subsets = [(row["samples"], row["of"], row["subset"]) for row in table(text, "Runs")]
-    assert subsets == [("20", "20", "all"), ("8", "20", "8 drawn with seed 0")]
+    assert cells(text, "Significance", "samples", "left out") == [("8", "12")]
+    assert cells(text, "Runs", "samples", "of", "subset") == [("20", "20", "all"), ("8", "20", "8 drawn with seed 0")]
     other = write_run(tmp_path / "c", [score_row("z")], "beam")
     assert "### Significance" not in report(runs[0], other) and "cover different samples" in report(runs[0], other)
 
@@ -121,8 +175,7 @@ def test_further_figures_and_second_samples(tmp_path: Path, report: Report) -> N
         score_row("1", "seen", "value", figures={"steps": [0, 1], "valid": [0, 1]}, sample_id=1),
     ]
     text = report(write_run(tmp_path / "a", rows), write_run(tmp_path / "b", score_rows(None, None), "beam"))
-    first, second = table(text, "Further figures")
-    assert (first["steps"], first["valid"], second["steps"]) == ("60.0", "50.0 (1.3-98.7)", "-")
+    assert cells(text, "Further figures", "steps", "valid") == [("60.0", "50.0 (1.3-98.7)"), ("-", "-")]
     assert "1 are second ones" in text
 
 
@@ -195,8 +248,9 @@ def run(tmp_path: Path) -> Path:
 def test_an_unfinished_or_malformed_run_says_how_to_go_on(run: Path, name: str) -> None:
     path, again = run / name, f"--out {run} again"
     text = path.read_text()
-    for rows in (text.splitlines(keepends=True)[:2], [*text.splitlines(keepends=True), text.splitlines()[0]]):
-        path.write_text("".join(rows))
+    first, second, _ = text.splitlines(keepends=True)
+    for other in (first + second, text + first):
+        path.write_text(other)
         refused(run, "for each of the run's 3 samples", again)
     path.write_text(text.replace('"id": "2"', '"id": "9"'))
     refused(run, "for each of the run's 3 samples", again)
@@ -221,8 +275,7 @@ def test_an_unfinished_or_malformed_run_says_how_to_go_on(run: Path, name: str) 
     ],
 )
 def test_fields_of_other_types(run: Path, name: str, change: dict[str, Any], said: str) -> None:
-    rows = [json.loads(line) | change for line in (run / name).read_text().splitlines()]
-    (run / name).write_text(lines(rows))
+    write_files(run, {name: [row | change for row in rows(run / name)]})
     refused(run, said)
     (run / "run.json").unlink()
     refused(run, "no run.json")

@@ -1,7 +1,6 @@
-"""A run: interrupted anywhere it ends in the same file; samples are drawn by a seed; folders are not mixed up."""
+"""A run: interrupted anywhere it ends in the same file, samples are drawn by a seed, and every prediction is scored."""
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data import rows
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
@@ -18,9 +18,11 @@ from eval.methods.method_task import predict_all
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
+from eval.runs.predictions import Predictions, read_predictions
 from eval.runs.run import draw, run
 from eval.runs.run_folder import RunFolder, describe_run
-from eval_data import write_sgd
+from eval.runs.score import score
+from eval_data import REFERENCES, prediction_rows
 from tiny_models import byte_level_tokenizer
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
@@ -44,11 +46,6 @@ class Echo:
         if any(self._refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
         return [Prediction(f"{len(requests)} {len(str(r.prompt))}") for r in requests]
-
-
-@pytest.fixture
-def samples(tmp_path: Path) -> list[Sample]:
-    return SGD.load(str(write_sgd(tmp_path / "sgd")), SGD.categories)
 
 
 def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> None:
@@ -83,9 +80,9 @@ def test_an_interrupted_run_ends_in_the_same_file(
 
 def test_a_prompt_that_fails_does_not_touch_the_others(tmp_path: Path, samples: list[Sample]) -> None:
     decode(samples, tmp_path / "p.jsonl", Echo(refuse="I want Kiel"), batch_size=4)
-    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    assert [r.get("error") for r in rows] == [None, None, "refused", None]
-    assert all(r["prediction"] for r in rows if "error" not in r)
+    found = rows(tmp_path / "p.jsonl")
+    assert [r.get("error") for r in found] == [None, None, "refused", None]
+    assert all(r["prediction"] for r in found if "error" not in r)
 
 
 @given(st.integers(1, 30), st.integers(1, 40), st.integers(1, 40), st.integers(0, 3))
@@ -144,3 +141,43 @@ def test_a_label_tells_runs_apart() -> None:
         "xgrammar",
         "self-consistency, 12 samples at 0.7",
     ]
+
+
+@pytest.fixture
+def read(tmp_path: Path, samples: list[Sample]) -> Callable[[str], Predictions]:
+    def read(text: str) -> Predictions:
+        (tmp_path / "p.jsonl").write_text(text)
+        return read_predictions(tmp_path / "p.jsonl", SGD, samples)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "expected predictions, one JSON object a line, found an empty file"),
+        ('{"id": "a/1"}\n', r":1: expected a text 'prediction', found None"),
+        ('{"id": "a/1", "prediction": "x"}\n' * 2, ":2: a second prediction for 'a/1', the first stands in .*:1"),
+        ('{"id": "a/9", "prediction": "x"}\n', "sgd has no sample 'a/9' in this data; are these predictions of"),
+        ('{"file": "x", "sample_id": 0, "prediction": ""}\n', ":1: is this a row of sgd?"),
+        ('{"id": "a/1", "prediction": "x"}\n{"id": "b/1", "predi', "the file ends within this line: finish the run"),
+        ('{"id": "a/1", "category": "unseen", "prediction": ""}\n', "a/1 is of category seen, the row says 'unseen'"),
+    ],
+)
+def test_bad_files(read: Callable[[str], Predictions], text: str, said: str) -> None:
+    with pytest.raises(EvalError, match=said):
+        read(text)
+
+
+def test_missing_ones_are_wrong_and_counted(read: Callable[[str], Predictions]) -> None:
+    rows = [{"c/1": REFERENCES["c/1"]}, {"a/1": "[SetLamp(room='x')]"}]
+    predictions = read(
+        "".join(map(prediction_rows, rows)) + '{"id": "b/1", "prediction": "", "error": "the prompt is too long"}\n'
+    )
+    scores = score(predictions, SGD, SGD.judge)
+    assert [(r["id"], r["correct"], r["missing"], r["error_class"], r["error_type"]) for r in scores[::2]] == [
+        ("c/1", True, False, None, None),
+        ("b/1", False, True, "awareness", "not_decoded"),
+    ]
+    assert (scores[1]["error_class"], scores[1]["structural"]) == ("key", True)
+    assert (scores[3]["id"], scores[3]["missing"], scores[3]["error_type"]) == ("d/1", True, "missing")

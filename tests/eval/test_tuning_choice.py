@@ -1,14 +1,30 @@
-"""The choice of a limit: its tests, budgets, and how many samples it needs."""
+"""The choice of a limit, its budgets and samples; the steps of ``tune`` on candidates whose right answers are known."""
 
 import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+from eval.benchmarks.samples import Sample
+from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss, samples_needed
+from eval.methods.scored_text import ScoredText
+from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
+from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, VoteOptions
+from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
+from eval.tuning.output import tables
+from eval.tuning.tuner import Tuner, Tuning
+from eval_data import write_sgd
 from tooldecoding.errors import ConfigError
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from voting import CandidateCall, CandidateValue, merge
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -20,36 +36,33 @@ def wanted(**decision: Any) -> TuneOptions:
     return TuneOptions(benchmark="sgd", data="x", **decision)
 
 
-def choice(right: dict[int, int], total: int, costs: dict[int, float] | None = None, **decision: float) -> Choice:
-    every = {n: hits(count, total) for n, count in right.items()}
-    return choose(every, costs or dict.fromkeys(right, 1.0), wanted(**decision))
+SLOW = {1: 100.0, 4: 150.0, 12: 250.0}
 
 
-def test_the_smallest_that_is_not_worse() -> None:
-    assert choice({1: 50, 4: 56, 12: 60}, 100).limit == 4  # four losses: 0.0625
-    assert choice({1: 50, 4: 55, 12: 60}, 100).limit == 12  # five: 0.031
-    assert choice({1: 56, 4: 57, 12: 60}, 100).limit == 1
-    same = choice({1: 60, 4: 60, 12: 60}, 100)
-    assert (same.limit, same.best) == (1, 1)
-    nothing = choice({1: 0, 4: 0}, 100)
-    assert nothing.limit == 1
-    assert nothing.reasons[0].startswith("nothing is right at any limit, so ")
-    found = choice({1: 60, 4: 50, 12: 40}, 100)
-    assert (found.limit, found.best) == (1, 1) and found.p[12] < 0.05
-
-
-def test_budgets() -> None:
-    right, latency = {1: 30, 4: 50, 12: 60}, {1: 100.0, 4: 150.0, 12: 250.0}
-    assert choice(right, 100, latency).limit == 12
-    assert choice(right, 100, latency, max_latency_ms=200).limit == 4
-    assert choice(right, 100, {1: 1.0, 4: 1.5, 12: 2.5}, max_slowdown=1.2).limit == 1
-    assert choice(right, 100, latency, max_latency_ms=200).reasons[0] == "order limits within 200 ms: 1, 4"
-
-
-def test_no_limit_fits_the_budget() -> None:
-    found = choice({1: 30, 4: 50}, 100, {1: 120.0, 4: 100.0}, max_latency_ms=90)
-    said = ["no limit keeps within 90 ms: the nearest is limit 4 with 100"]
-    assert (found.limit, found.best, found.reasons) == (None, 4, said)
+@pytest.mark.parametrize(
+    ("right", "costs", "decision", "limit", "best", "reason"),
+    [
+        ({1: 50, 4: 56, 12: 60}, SLOW, {}, 4, 12, "limit 4 is the smallest that is not"),  # four losses: 0.0625
+        ({1: 50, 4: 55, 12: 60}, SLOW, {}, 12, 12, "limit 12 has the highest accuracy"),  # five: 0.031
+        ({1: 56, 4: 57, 12: 60}, SLOW, {}, 1, 12, "limit 1 is the smallest"),
+        ({1: 60, 4: 60, 12: 60}, SLOW, {}, 1, 1, "limit 1 has the highest accuracy"),
+        ({1: 60, 4: 50, 12: 40}, SLOW, {}, 1, 1, "limit 1 has the highest accuracy"),
+        ({1: 0, 4: 0}, SLOW, {}, 1, 1, "nothing is right at any limit, so "),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {}, 12, 12, "limit 12 has the highest accuracy"),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {"max_latency_ms": 200}, 4, 4, "order limits within 200 ms: 1, 4"),
+        ({1: 30, 4: 50, 12: 60}, SLOW, {"max_latency_ms": 300}, 12, 12, "order limits within 300 ms: all of them"),
+        ({1: 30, 4: 50}, {1: 1.0, 4: 1.5}, {"max_slowdown": 1.2}, 1, 1, "order limits within 1.2 times the latency"),
+        ({1: 30, 4: 50}, {1: 120.0, 4: 100.0}, {"max_latency_ms": 90}, None, 4,
+         "no limit keeps within 90 ms: the nearest is limit 4 with 100"),
+    ],
+)  # fmt: skip
+def test_the_smallest_within_the_budget_that_is_not_worse(
+    right: dict[int, int], costs: dict[int, float], decision: dict[str, Any], limit: int | None, best: int, reason: str
+) -> None:
+    found = choose({n: hits(count, 100) for n, count in right.items()}, costs, wanted(**decision))
+    assert (found.limit, found.best) == (limit, best) and found.reasons[0].startswith(reason)
+    if limit is not None:
+        assert all(p <= 0.05 for n, p in found.p.items() if n < limit) and found.p[best] == 1
 
 
 @pytest.mark.parametrize(("level", "margin"), [(0.01, 3), (0.05, 5), (0.2, 20)])
@@ -61,8 +74,8 @@ def test_samples_needed(level: float, margin: float) -> None:
         lost = math.floor(total * margin / 100 + 1e-9)
         assert (p_of_loss(hits(total - lost, total), hits(total, total)) <= level) == shown
     demand_enough(needed, decision)
-    with pytest.raises(EvalError, match=f"{needed - 1}, but {needed} are needed"):
-        demand_enough(needed - 1, decision)
+    with pytest.raises(EvalError, match=rf"{needed - 1} \(3 more cannot be decoded\), but {needed} are needed"):
+        demand_enough(needed - 1, decision, lost=3)
 
 
 @pytest.mark.parametrize(
@@ -76,3 +89,93 @@ def test_samples_needed(level: float, margin: float) -> None:
 def test_bad_decisions(decision: dict[str, Any], said: str) -> None:
     with pytest.raises((EvalError, ConfigError), match=said):
         wanted(**decision)
+
+
+FORM = CALL_FORMATS["api-bank"]
+LAMP = {"room": "hall", "state": "off", "colour": "red"}
+BASE = VoteOptions(2)
+Candidates = Sequence[Mapping[str, str]]
+
+
+def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
+    request = Request("x", sample.documentation.lookup, DecodeOptions())
+    if not given:
+        return DecodedPrompt(None, BASE, "", "", (), "too long")
+    tool = sample.documentation.lookup[sample.calls[0].name]
+    orders = [("room", "state"), ("state", "room")]
+    calls = tuple(
+        CandidateCall(tool.name, order, tuple(CandidateValue(k, v, repr(v), -0.1) for k, v in values.items()))
+        for order, values in zip(orders, given, strict=True)
+    )
+    voted = merge(calls, tool, BASE.optional_share)
+    text = FORM.render_call(voted.name, voted.arguments)
+    return DecodedPrompt(request, BASE, f"[{text}]", "", (DecodedCall(tool, calls, text),))
+
+
+def again(requests: Mapping[str, Request], variant: VoteOptions) -> dict[str, DecodedPrompt]:
+    raise AssertionError("a single call is always derived")
+
+
+def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
+    """Milliseconds from the order limit."""
+    faster = {"none": 1.0, "exact": 0.5}
+    same = {"forward_passes": 1, "positions": 1, "text": ""}
+    return pd.DataFrame(
+        {"id": name, "options": v.label, "seconds": 0.1 * orders, "orders": orders, **same}
+        for name in requests
+        for v in variants
+        for orders in [v.order_limit * faster[v.stopping]]
+    )
+
+
+def tune(tmp_path: Path, given: Sequence[Candidates], **decision: Any) -> Tuning:
+    """Tune on as many lamps as there are pairs of candidates."""
+    calls = [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))]
+    samples = SGD.load(str(write_sgd(tmp_path / "sgd", calls)), SGD.categories)
+    found = {s.id: [decoded(s, candidates)] for s, candidates in zip(samples, given, strict=True)}
+    evidence = Evidence({s.id: s for s in samples}, found, again, SGD, ScoredText(FORM, FORM, as_it_stands=True))
+    asked = wanted(limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
+    return Tuner(evidence, asked, BASE, measure, 0).run({"benchmark": "sgd", "model": "made up"})
+
+
+PLAIN = {"room": "hall", "state": "off"}
+WRONG = {"room": "attic", "state": "off", "colour": "red"}
+
+
+def counts(found: Tuning, name: str = "right") -> list[int]:
+    return [row[name] for row in found.record["limits"]]
+
+
+def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path) -> None:
+    found = tune(tmp_path, [(PLAIN, LAMP)] * 8 + [(LAMP, LAMP)] * 2)
+    right = {row["share"]: row["right"] for row in found.record["optional_shares"]}
+    assert right == {n / 10: 10 if n < 5 else 2 if n < 10 else 0 for n in range(11)}
+    # of equal shares the nearest to the default; with it the second order adds what the first lacks
+    assert found.deployed == replace(BASE, optional_share=0.4, stopping="exact") and counts(found) == [2, 10]
+    assert "optional_share 0.4 is 80.0 points more accurate" in found.record["chosen"]["reasons"][0]
+    stopping = found.record["stopping"]
+    assert (stopping["orders_used"], stopping["orders_possible"], stopping["changed"]) == (1, 2, 0)
+    assert "stopping exact changes no call and takes 0.50" in found.record["chosen"]["reasons"][-1]
+    titles = [table.title for table in tables(found.record)]
+    assert titles == ["Order limit", "Optional keys", "Adaptive stopping"]
+
+
+def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path) -> None:
+    found = tune(tmp_path, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
+    assert found.deployed is not None
+    assert found.deployed.optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
+    assert "optional_share stays 0.5" in found.record["chosen"]["reasons"][0]
+
+
+def test_curve_and_value_errors(tmp_path: Path) -> None:
+    """At a tie the first order's value wins, so that a limit of 2 mends nothing here."""
+    found = tune(tmp_path, [(WRONG, LAMP)] * 3 + [(LAMP, WRONG)] * 4 + [()])
+    assert (counts(found, "value_errors"), counts(found)) == ([3, 3], [4, 4])
+    assert counts(found, "total") == [8, 8]  # what could not be decoded counts as wrong
+    assert found.record["failures"] == ["too long"] and counts(found, "value_errors_removed_percent") == [0, 0]
+    assert found.deployed == VoteOptions(1) and found.record["stopping"] is None
+
+
+def test_too_few_samples(tmp_path: Path) -> None:
+    with pytest.raises(EvalError, match=r"4 \(3 more cannot be decoded\), but 5 are needed"):
+        tune(tmp_path, [(LAMP, LAMP)] * 4 + [()] * 3)

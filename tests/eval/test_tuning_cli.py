@@ -1,28 +1,20 @@
 """``tooldecoding tune`` as a user types it."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from command_line import CASES, Ran
+from command_line import CASES, Cli, assert_bad
 from eval.options import EvalOptions
-from eval_data import write_sgd
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.given import read_config
 
-Cli = Callable[..., Ran]
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
 FEW = ("--level", 0.49, "--margin", 100)
 LIMITS = ("--limits", "1,2")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_sgd(tmp_path_factory.mktemp("data") / "sgd")
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +23,13 @@ def start(data: Path, tiny_model_path: str) -> tuple[Any, ...]:
     return (*some, *QUICK, *FEW, *LIMITS, "--batch-size", 1)
 
 
-class Tuned(NamedTuple):
-    """A finished tuning of the benchmark."""
-
-    ran: Ran
-    folder: Path
-
-
 @pytest.fixture(scope="module")
-def tuned(cli: Cli, start: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> Tuned:
+def tuned(cli: Cli, start: tuple[Any, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished tuning of the benchmark."""
     folder = tmp_path_factory.mktemp("tuned") / "tuned"
-    return Tuned(cli(*start, "--out", folder), folder)
+    ran = cli(*start, "--out", folder)
+    assert ran.code == 0 and "Order limit" in ran.out, ran.err
+    return folder
 
 
 @pytest.fixture
@@ -49,16 +37,12 @@ def command(start: tuple[Any, ...], tmp_path: Path) -> tuple[Any, ...]:
     return (*start, "--out", tmp_path / "tuned")
 
 
-def found(folder: Path) -> dict[str, Any]:
-    read: dict[str, Any] = json.loads((folder / "tune.json").read_text())
-    return read
+def found(folder: Path) -> Any:
+    return json.loads((folder / "tune.json").read_text())
 
 
-def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
-    ran, out = tuned
-    assert ran.code == 0, ran.err
-    assert "Order limit" in ran.out
-    result = found(out)
+def test_a_benchmark(cli: Cli, tuned: Path, data: Path, tmp_path: Path, tiny_model_path: str) -> None:
+    out, result = tuned, found(tuned)
     assert [row["limit"] for row in result["limits"]] == [1, 2]
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
     assert (out / "tune.png").stat().st_size > 10_000
@@ -74,8 +58,8 @@ def test_a_benchmark(cli: Cli, tuned: Tuned, data: Path, tmp_path: Path, tiny_mo
     assert len(json.loads(ran.out)["candidates"]) == 1 == deployed["order_limit"]
 
 
-def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
-    out = copytree(tuned.folder, tmp_path / "tuned")
+def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Path, tmp_path: Path) -> None:
+    out = copytree(tuned, tmp_path / "tuned")
     whole = found(out)
     measured = (out / "latency.jsonl").read_bytes().splitlines()
     for name in ("predictions.jsonl", "latency.jsonl"):
@@ -92,20 +76,13 @@ def test_the_same_command_goes_on(cli: Cli, command: tuple[Any, ...], tuned: Tun
         assert row | {"latency": None} == other | {"latency": None}
     assert again["decision"]["max_slowdown"] == 1000
     assert read_config(str(out / "deployment.yaml"), DecodeCommand)["seed"] == 0
-    ran = cli(*command, "--max-value-tokens", 5)
-    assert ran.code == 2
-    assert "begun with max_value_tokens 4, not 5" in ran.err
+    assert_bad(cli(*command, "--max-value-tokens", 5), "begun with max_value_tokens 4, not 5")
 
 
-def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tuned: Tuned, tmp_path: Path) -> None:
-    copytree(tuned.folder, tmp_path / "tuned")
-    ran = cli(*command, "--max-slowdown", 1e6)
-    assert ran.code == 0, ran.err
-    assert "order limits within 1e+06 times the latency of limit 1: all of them" in ran.out
+def test_a_budget_below_the_fastest_limit(cli: Cli, command: tuple[Any, ...], tuned: Path, tmp_path: Path) -> None:
+    copytree(tuned, tmp_path / "tuned")
     ran = cli(*command, "--max-latency-ms", 0.001)
-    assert ran.code == 2
-    assert "no limit keeps within 0.001 ms: the nearest is limit" in ran.err
-    assert "Traceback" not in ran.err
+    assert ran.code == 2 and "no limit keeps within 0.001 ms: the nearest is limit" in ran.err
     assert not (tmp_path / "tuned" / "deployment.yaml").exists()
     assert found(tmp_path / "tuned")["chosen"]["order_limit"] is None
 
@@ -125,8 +102,5 @@ def test_what_a_user_can_get_wrong(
     monkeypatch.chdir(tmp_path)
     Path("documented.yaml").write_text("orders: documented\n")
     Path("spread.yaml").write_text("ray: local\nactors: 2\n")
-    ran = cli("tune", *arguments, "--data", data, "--out", tmp_path / "out")
-    assert ran.code == 2
-    assert said in ran.err
-    assert ran.err.startswith("error: ") and ran.err.count("\n") == 1
+    assert_bad(cli("tune", *arguments, "--data", data, "--out", tmp_path / "out"), said)
     assert not (tmp_path / "out").exists()

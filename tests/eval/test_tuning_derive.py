@@ -1,96 +1,108 @@
-"""What is derived from the candidates of the largest limit is what a direct decode gives, exactly."""
+"""Law: a row of candidates holds what was decoded, and any other vote over it is what a direct decode gives."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
 
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
-from eval.methods.method_task import Draft, predict_all
 from eval.methods.prediction import Prediction, candidate_rows
 from eval.methods.scored_text import ScoredText
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import Evidence, derive
 from eval.tuning.tune import decoding_again
+from formats.law.law import decoders
 from lookup import extract
-from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
+from tooldecoding.testing import RandomEngine
+from tools import documented
+from voting import merge
 
-
-def parameters(required: Sequence[str], *types: str, **optional: Mapping[str, Any]) -> dict[str, Any]:
-    keys = {key: {"type": types[number % len(types)], "description": ""} for number, key in enumerate(required)}
-    return {"type": "object", "properties": keys | optional, "required": list(required)}
-
-
+TEXT, WHOLE, FLAG = ({"type": kind} for kind in ("string", "integer", "boolean"))
 TOOLS = extract(
     [
-        {
-            "name": "BookBoat",
-            "parameters": parameters(["deck", "day", "crew", "food"], "boolean", sails={"type": "boolean"}),
-        },
-        {
-            "name": "SetLamp",
-            "parameters": parameters(["room", "level"], "string", "integer", colour={"enum": ["red", "blue"]}),
-        },
-        {"name": "Ask", "parameters": parameters([], what={"type": "string"})},
+        documented("f", city=TEXT, days=WHOLE, price={"type": "number"}),
+        documented("g", ["on", "unit"], on=FLAG, unit={"enum": ["C", "1", 1]}, note=TEXT | {"default": "-"}),
+        documented("h", tags={"type": "array", "items": TEXT}, where={"type": "object"}),
+        documented("k", ["any"], any={}, maybe={"type": ["string", "null"]}, sure=FLAG),
     ]
 )
-PROMPTS = [f"User: {text}\nAI: " for text in ("A boat to Kiel.", "Light!", "What time is it?", "Two boats, 3 days.")]
-FULL = VoteOptions(6)
-VARIANTS = [
-    *(VoteOptions(limit) for limit in (1, 2, 3, 4, 6)),
-    *(VoteOptions(6, share) for share in (0.1, 0.2, 0.8)),
-]
+FULL = VoteOptions(4)
+VARIANTS = [*map(VoteOptions, (1, 2, 3, 4)), VoteOptions(4, 0.1), VoteOptions(4, 0.8)]
+SPECIAL = b"'\"\\,.]})>:\n </parameter>0123456789"
+Run = Callable[[Sequence[Request]], list[DecodeResult]]
 
 
-@pytest.fixture(scope="module")
-def decoder() -> ToolDecoder:
-    tokenizer = byte_level_tokenizer()
-    return ToolDecoder(tiny_model("llama", len(tokenizer), seed=6), tokenizer)
+def run(call_format: str, marks_are_tokens: bool, seed: int, asked: Sequence[Request]) -> list[DecodeResult]:
+    """Decode with a model that likes special characters, or a further call, or nothing."""
+    decoder = decoders()[marks_are_tokens]
+    further = decoder.table.special.bound(CALL_FORMATS[call_format].start(1)).encode()
+
+    def bias(piece: bytes) -> float:
+        if seed % 3 == 0:
+            return 8.0 if piece in further or further in piece else 0.0
+        return 4.0 if seed % 3 == 1 and all(byte in SPECIAL for byte in piece) else 0.0
+
+    decoder.engine = RandomEngine(decoder.table.texts, seed, bias)
+    return decoder.run(asked)
 
 
-def requests(form: str) -> dict[str, Request]:
-    options = DecodeOptions(format=form, max_value_tokens=3, max_calls=3)
-    return {str(number): Request(prompt, TOOLS, options) for number, prompt in enumerate(PROMPTS)}
+def request(call_format: str, seed: int = 0, prompt: str = "What now?\n") -> Request:
+    options = DecodeOptions(format=call_format, order_limit=4, max_calls=3, max_value_tokens=10, seed=seed)
+    return Request(prompt, TOOLS, options)
 
 
 def prediction(result: DecodeResult) -> Prediction:
     return Prediction(result.text, candidate_rows([call.candidates for call in result.calls]))
 
 
-def decoded(decoder: ToolDecoder, asked: Mapping[str, Request]) -> dict[str, list[DecodedPrompt]]:
-    again = decoding_again(lambda some: [prediction(result) for result in decoder.run(some)], 3)
-    return {name: [one] for name, one in again(asked, FULL).items()}
+def evidence(run: Run, asked: Mapping[str, Request], decoded: Mapping[str, DecodedPrompt] | None = None) -> Evidence:
+    """The evidence of what was decoded, by default here."""
+    again = decoding_again(lambda some: [*map(prediction, run(some))], 3)
+    found = {name: [one] for name, one in (decoded or again(asked, FULL)).items()}
+    form = CALL_FORMATS[asked["0"].options.format]
+    return Evidence(dict.fromkeys(asked), found, again, SGD, ScoredText(form, form, True))  # type: ignore[arg-type]
 
 
-def evidence(decoder: ToolDecoder, asked: Mapping[str, Request], form: str) -> Evidence:
-    scored = ScoredText(CALL_FORMATS[form], CALL_FORMATS[form], as_it_stands=True)
-    again = decoding_again(lambda some: [prediction(result) for result in decoder.run(some)], 3)
-    return Evidence(dict.fromkeys(asked), decoded(decoder, asked), again, SGD, scored)  # type: ignore[arg-type]
+@pytest.mark.parametrize("marks_are_tokens", [True, False])
+@pytest.mark.parametrize("call_format", CALL_FORMATS)
+def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, marks_are_tokens: bool) -> None:
+    most, several, again, texts = 0, CALL_FORMATS[call_format].parallel, 0, set[str]()
+    for seed in range(100, 124):
+        if seed >= 102 and (most > 1 or not several):
+            break
+        asked, decode = request(call_format, seed), partial(run, call_format, marks_are_tokens, seed)
+        [result] = decode([asked])
+        read = read_decoded(json.loads(json.dumps(prediction(result).to_json())), "file:1", asked, FULL)
+        assert (read.text, len(read.calls)) == (result.text, len(result.calls))
+        for ours, call in zip(read.calls, result.calls, strict=True):
+            assert [(c.name, c.order, c.values, c.text) for c in ours.candidates] == [
+                (c.name, c.order, c.values, c.text) for c in call.candidates
+            ]
+            assert merge(ours.candidates, ours.tool, FULL.optional_share) == call.voted
+        found = evidence(decode, {"0": asked}, {"0": read})
+        for variant in VARIANTS if call_format in ("api-bank", "pythonic") else [FULL]:
+            [direct] = decode([variant.applied(asked)])
+            assert found.outcomes(variant)["0"].text == direct.text, variant
+            texts.add(direct.text)
+        again += sum(found.again.values())
+        most = max(most, len(result.calls))
+    assert most > 1 if several else most == 1
+    if call_format in ("api-bank", "pythonic"):
+        assert len(texts) > 2, "else nothing was shown"
+        # a single call is always derived; what follows a call depends on its text
+        assert (again > 0) == several
 
 
-@pytest.mark.parametrize("form", ["api-bank", "pythonic"])
-def test_derived_is_direct(decoder: ToolDecoder, form: str) -> None:
-    asked = requests(form)
-    found, texts = evidence(decoder, asked, form), []
-    for variant in VARIANTS:
-        direct = [result.text for result in decoder.run([variant.applied(request) for request in asked.values()])]
-        assert [outcome.text for outcome in found.outcomes(variant).values()] == direct, variant
-        texts.append(direct)
-    assert texts[0] != texts[4]  # else nothing was shown
-    # a single call is always derived; what follows a call depends on its text
-    assert (sum(found.again.values()) > 0) == (form == "pythonic")
-
-
-def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder) -> None:
-    asked = requests("api-bank")
-    asked = {"0": asked["0"], "1": Request("word " * 6000, TOOLS, asked["1"].options)}
-    found = evidence(decoder, asked, "api-bank")
+def test_a_prompt_that_fails_fails_for_every_variant() -> None:
+    asked = {"0": request("api-bank"), "1": request("api-bank", prompt="word " * 6000)}
+    found = evidence(partial(run, "api-bank", False, 0), asked)
     assert list(found.requests) == ["0"] and len(found.failures) == 1
     for variant in VARIANTS[:3]:
         fine, long = found.outcomes(variant).values()
@@ -101,20 +113,18 @@ def test_a_prompt_that_fails_fails_for_every_variant(decoder: ToolDecoder) -> No
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"prediction": "[Ask()]"}, "decoded by another version; choose another --out"),
+        ({"prediction": "[k()]"}, "decoded by another version; choose another --out"),
         ({"candidates": [{"call": 0}]}, "no row of candidates for this prompt"),
         ({"candidates": [{"call": 0, "name": "Fly", "order": [], "text": "", "values": []}]}, "'Fly'"),
     ],
 )
-def test_rows_of_something_else(decoder: ToolDecoder, change: Mapping[str, Any], said: str) -> None:
-    request = requests("api-bank")["0"]
-    [found] = predict_all(lambda some: [prediction(r) for r in decoder.run(some)], [Draft("0", FULL.applied(request))])
-    with pytest.raises(EvalError, match=said) as error:
-        read_decoded(found.to_json() | change, "file:1", request, FULL)
-    assert str(error.value).startswith("file:1: ")
+def test_rows_of_something_else(change: Mapping[str, Any], said: str) -> None:
+    [result] = run("api-bank", False, 0, [request("api-bank")])
+    with pytest.raises(EvalError, match=f"^file:1: .*{said}"):
+        read_decoded(prediction(result).to_json() | change, "file:1", request("api-bank"), FULL)
 
 
 def test_candidates_of_fewer_orders_tell_nothing() -> None:
-    two = DecodedPrompt(requests("api-bank")["0"], VoteOptions(2), "", "", ())
+    two = DecodedPrompt(request("api-bank"), VoteOptions(2), "", "", ())
     form = CALL_FORMATS["api-bank"]
     assert derive(two, VoteOptions(3), ScoredText(form, form, as_it_stands=True)) is None

@@ -1,6 +1,6 @@
 """Which values are right, by order and by vote: made-up candidates whose counts are known."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,17 +13,9 @@ from eval.report.value_tables import value_table, vote_table
 from eval.tuning.decoded_prompt import DecodedCall
 from eval.votes.judge_values import value_slots
 from eval.votes.value_slot import ValueSlot
-from eval_data import write_sgd
 from voting import CandidateCall, CandidateValue
 
 SGD = find_benchmark("sgd")
-
-
-@pytest.fixture(scope="module")
-def samples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Sample]:
-    """``a/1``: SetLamp(room='kitchen', state='on'); ``b/1``: SetLamp(room='hall', state='off', colour='red')."""
-    data = str(write_sgd(tmp_path_factory.mktemp("data") / "sgd"))
-    return {sample.id: sample for sample in SGD.load(data, SGD.categories)}
 
 
 def decoded(sample: Sample, name: str, *given: Mapping[str, str]) -> DecodedCall:
@@ -45,11 +37,11 @@ def slots(sample: Sample, *calls: DecodedCall) -> dict[tuple[str, str], ValueSlo
     return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, 0.5, SGD, SGD.judge)}
 
 
-def test_every_question_of_a_call(samples: Mapping[str, Sample]) -> None:
+def test_every_question_of_a_call(samples: Sequence[Sample]) -> None:
     first = {"room": "hall", "state": "on", "colour": "red"}
     second = {"state": "off", "room": "Hall"}
     third = {"room": "attic", "state": "off", "colour": "blue"}
-    found = slots(samples["b/1"], decoded(samples["b/1"], "SetLamp", first, second, third))
+    found = slots(samples[1], decoded(samples[1], "SetLamp", first, second, third))
     assert list(found) == [("room", "required"), ("state", "required"), ("colour", "optional"), ("colour", "presence")]
     room, state = found["room", "required"], found["state", "required"]
     assert room.orders == [True, True, False]  # the benchmark ignores case
@@ -64,38 +56,38 @@ def test_every_question_of_a_call(samples: Mapping[str, Sample]) -> None:
     assert (room.keys, state.type, room.type, room.dialogue) == (2, "enum", "str", "b")
 
 
-def test_an_optional_key_that_should_not_be_there(samples: Mapping[str, Sample]) -> None:
+def test_an_optional_key_that_should_not_be_there(samples: Sequence[Sample]) -> None:
     """White is the default of the colour: to write it is as good as to leave it out."""
     plain = {"room": "kitchen", "state": "on"}
     calls = [{**plain, "colour": colour} for colour in ("red", "white")]
-    found = slots(samples["a/1"], decoded(samples["a/1"], "SetLamp", plain, *calls))
+    found = slots(samples[0], decoded(samples[0], "SetLamp", plain, *calls))
     assert ("colour", "optional") not in found
     assert found["colour", "presence"].orders == [True, False, True]
 
 
-def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: Mapping[str, Sample]) -> None:
-    good = decoded(samples["a/1"], "SetLamp", {"room": "kitchen", "state": "on"})
-    assert slots(samples["a/1"], good)
-    assert not slots(samples["a/1"]) and not slots(samples["a/1"], good, good)
-    assert not slots(samples["c/1"], good)  # another tool than the reference's
+def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: Sequence[Sample]) -> None:
+    good = decoded(samples[0], "SetLamp", {"room": "kitchen", "state": "on"})
+    assert slots(samples[0], good)
+    assert not slots(samples[0]) and not slots(samples[0], good, good)
+    assert not slots(samples[2], good)  # another tool than the reference's
     optional = replace(good.tool, parameters=tuple(replace(p, required=False) for p in good.tool.parameters))
     candidates = tuple(replace(candidate, order=()) for candidate in good.candidates)
-    found = slots(samples["a/1"], DecodedCall(optional, candidates, ""))
+    found = slots(samples[0], DecodedCall(optional, candidates, ""))
     assert {kind for _, kind in found} == {"optional", "presence"}
     assert all(slot.votes["all"] for slot in found.values())
 
 
 @pytest.mark.parametrize("turned", [False, True])
-def test_the_likeliest_call_is_of_its_required_values(samples: Mapping[str, Sample], turned: bool) -> None:
+def test_the_likeliest_call_is_of_its_required_values(samples: Sequence[Sample], turned: bool) -> None:
     """Means of -0.3 and -0.25: the second call, wherever it stands."""
     first = {"room": "hall", "state": "on", "colour": "red"}
-    call = decoded(samples["b/1"], "SetLamp", first, {"state": "off", "room": "attic"})
+    call = decoded(samples[1], "SetLamp", first, {"state": "off", "room": "attic"})
     likely = {"room": (-0.5, -0.1), "state": (-0.1, -0.4), "colour": (-9.0, 0.0)}
     made = [
         replace(c, values=tuple(replace(v, logprob=likely[v.key][n]) for v in c.values))
         for n, c in enumerate(call.candidates)
     ]
-    found = slots(samples["b/1"], replace(call, candidates=tuple(made[::-1] if turned else made)))
+    found = slots(samples[1], replace(call, candidates=tuple(made[::-1] if turned else made)))
     assert [found[key, "required"].votes["likeliest of 2"] for key in ("room", "state")] == [False, True]
     assert not found["colour", "presence"].votes["likeliest of 12"]
 

