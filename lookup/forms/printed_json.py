@@ -95,11 +95,14 @@ def without_signature(name: str, description: str, keys: Mapping[str, Any]) -> s
     start = description.rfind(ending)
     if not head or start < head.end():
         return description
-    position = start + len(ending)
+    position, declared = start + len(ending), 0
     for key, spec in keys.items():
         said = spec.get("description") if isinstance(spec, Mapping) else None
         listed = _LISTED.match(description, position)
-        if not listed or listed["key"] != key or f"{key}: {listed['type']}" not in head["keys"]:
+        if not listed or listed["key"] != key:
+            return description
+        declared = head["keys"].find(f"{key}: {listed['type']}", declared)
+        if declared < 0:
             return description
         written = said.strip() if isinstance(said, str) else ""
         if not description.startswith(written, listed.end()):
