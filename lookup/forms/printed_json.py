@@ -33,8 +33,8 @@ _HEAD = re.compile(
 )
 _BEHIND = re.compile(r'"[ \t]*,[ \t]*"(?:parameters|input_schema|inputSchema)"[ \t]*:[ \t]*(?=\{|null|None)')
 _CLOSING = re.compile(r'[ \t\r\n]*(?:,[ \t]*"\w{1,40}"[ \t]*:[ \t]*(?:null|true|false|\{\}|"[^"\n]{0,200}")[ \t]*)?\}')
-_TYPE: Final = r"[\w \[\],.|]{1,200}?"
-_RETURNS = re.compile(rf"\)(?: -> {_TYPE})? - ")
+_SIGNATURE = re.compile(r"\((?P<keys>[^()\n]*)\)(?: -> [\w \[\],.|]{1,200}?)? - ")
+_LISTED = re.compile(r"        (?P<key>[^()\n]{1,200})\((?P<type>[^()\n]{1,200})\): ")
 
 
 def find(text: str) -> Iterator[TextTool]:
@@ -90,37 +90,26 @@ def _is_json(written: str) -> bool:
 
 def without_signature(name: str, description: str, keys: Mapping[str, Any]) -> str:
     """The description without the signature in front of it and the keys behind it, where both are there."""
-    if not description.startswith(f"{name}("):
-        return description
-    position = len(name) + 1
-    names, types = list(keys), []
-    for number, key in enumerate(names):
-        if not description.startswith(f"{key}: ", position):
-            return description
-        position += len(key) + 2
-        following = names[number + 1 : number + 2]
-        end = description.find(f", {following[0]}: " if following else ")", position)
-        if end < 0:
-            return description
-        types.append(description[position:end])
-        position = end + (2 if following else 0)
-    returns = _RETURNS.match(description, position)
-    if not returns:
-        return description
-    listed = "".join(
-        f"        {key}({kind}): {_description(spec)}" for (key, spec), kind in zip(keys.items(), types, strict=True)
-    )
-    ending = "\n\n" + (f"    Args:\n{listed}" if listed else "")
+    head = _SIGNATURE.match(description, len(name)) if description.startswith(name) else None
+    ending = "\n\n    Args:\n" if keys else "\n\n"
     start = description.rfind(ending)
-    if start < returns.end():
+    if not head or start < head.end():
         return description
-    behind = description[start + len(ending) :]
-    return description if behind and not behind.startswith("\n    Returns:") else description[returns.end() : start]
-
-
-def _description(spec: Any) -> str:
-    found = spec.get("description") if isinstance(spec, Mapping) else None
-    return found.strip() if isinstance(found, str) else ""
+    position, declared = start + len(ending), 0
+    for key, spec in keys.items():
+        said = spec.get("description") if isinstance(spec, Mapping) else None
+        listed = _LISTED.match(description, position)
+        if not listed or listed["key"] != key:
+            return description
+        declared = head["keys"].find(f"{key}: {listed['type']}", declared)
+        if declared < 0:
+            return description
+        written = said.strip() if isinstance(said, str) else ""
+        if not description.startswith(written, listed.end()):
+            return description
+        position = listed.end() + len(written)
+    complete = position == len(description) or description.startswith("\n    Returns:", position)
+    return description[head.end() : start] if complete else description
 
 
 FORM: Final = TextForm('tools {"name", "description", "parameters"} with nothing escaped (chat templates)', find)

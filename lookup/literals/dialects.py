@@ -14,6 +14,13 @@ _PYTHON_SPACE = re.compile(r"[ \t\r\n\f]*")
 _JSON_SPACE = re.compile(r"[ \t\r\n]*")
 _NO_SPACE = re.compile("")
 _BARE_KEY = re.compile(r'([^\s:,{}\[\]<>"|]++):')
+# The name of a tool's key may hold any character; it reaches to the brace of its schema.
+_LOOSE_KEY = re.compile(
+    r"""(?:<\|"\|>|<escape>)?([^:{}\[\],<>\n]{1,200}(?=:|<\|"\|>:|<escape>:)|[^{}<>\n]{1,200}?(?=:\{))
+        (?:<\|"\|>|<escape>)?:""",
+    re.VERBOSE,
+)
+_COMMAS = re.compile(r"[\s,]*")
 
 _JSON_ESCAPES: Final = {
     '"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
@@ -95,7 +102,12 @@ class Dialect:
     @cached_property
     def key(self) -> re.Pattern[str] | None:
         """A bare key with its colon; ``None`` if keys are literals."""
-        return _BARE_KEY if self.bare_keys else None
+        return (_LOOSE_KEY if self.has_spaces else _BARE_KEY) if self.bare_keys else None
+
+    @cached_property
+    def gap(self) -> re.Pattern[str]:
+        """What may stand behind an opening bracket, a colon or a comma."""
+        return _COMMAS if self.bare_keys and self.has_spaces else self.space
 
 
 PYTHON_OR_JSON: Final = Dialect(('"""', "'''", '"', "'"))
@@ -103,6 +115,10 @@ PYTHON_OR_JSON: Final = Dialect(('"""', "'''", '"', "'"))
 
 JSON: Final = Dialect(('"',), strict=True)
 """Strict JSON, but without repeated keys, NaN and infinities."""
+
+
+DECLARATION: Final = Dialect(('<|"|>', "<escape>"), has_escapes=False, bare_keys=True)
+"""Gemma's declarations of tools, whose templates write some commas twice."""
 
 
 def bare_keys(mark: str) -> Dialect:

@@ -135,7 +135,7 @@ class LiteralReader:
         text with many failures.
         """
         text, dialect, stack = self.text, self._dialect, []  # type: str, Dialect, list[OpenContainer]
-        closers, space, strict = dialect.closers, dialect.space, dialect.strict
+        closers, space, gap, strict = dialect.closers, dialect.space, dialect.gap, dialect.strict
         self.open = stack
         while True:
             start = position
@@ -151,7 +151,7 @@ class LiteralReader:
                 if len(stack) == MAX_DEPTH:
                     _fail(f"at most {MAX_DEPTH} levels of nesting", position)
                 stack.append(OpenContainer(char, closers[char], position))
-                position = skip(space, text, position + 1)
+                position = skip(gap, text, position + 1)
                 continue
             else:
                 value, position = _read_scalar(text, position, dialect)
@@ -164,7 +164,7 @@ class LiteralReader:
                 else:
                     _add(top, value, start, char, position, strict)
                 if char in (":", ","):
-                    position = skip(space, text, position + 1)
+                    position = skip(gap, text, position + 1)
                     break
                 start, value, position = self._close(position, comma_last=False)
             else:

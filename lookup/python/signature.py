@@ -124,7 +124,8 @@ class _Source:
         """The name of a parameter as it is written; Python's own is normalised."""
         end = argument.end_col_offset if argument.end_lineno == argument.lineno else None
         found = _NAME.match(self._lines[argument.lineno - 1][argument.col_offset : end].decode())
-        return found[0].removesuffix(_LETTER) if found else argument.arg
+        name = found[0] if found else argument.arg
+        return name.removesuffix(_LETTER) if keyword.iskeyword(name.removesuffix(_LETTER)) else name
 
 
 def _arguments(source: _Source) -> Iterator[tuple[ast.arg | str, ast.expr | None]]:

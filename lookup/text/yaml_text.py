@@ -19,19 +19,19 @@ from typing import Any, Final
 
 from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
-from lookup.scanning import bounded, end_of_line
+from lookup.scanning import bounded, end_of_line, width
 from lookup.text.places import Piece
 from lookup.text.yaml_reader import read_yaml
 
-# A line of a text that documents tools as YAML in block style.
+# A line of a text that documents tools as YAML; what follows in it is in flow style.
 _DOCUMENTS = re.compile(
     r"""^[ \t]*(?:-[ ]+)?["']?(?:paths|parameters|arguments|inputSchema|input_schema|input_parameters
-        |required_parameters|function|tools|functions)["']?[ ]*:[ \t]*\r?$""",
+        |required_parameters|function|tools|functions)["']?[ ]*:[ \t]*(?:\r?$|[\[{])""",
     re.VERBOSE | re.MULTILINE,
 )
 # The first line of a text that may be YAML as a whole: a mark, an item or a key without a capital letter.
 _FIRST_LINE = re.compile(r"""\s*(?:---|%YAML|(?:-[ ]+)?["']?[a-z]\w*["']?[ ]*:(?=\s))""")
-_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*\r?$", re.MULTILINE)
+_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*\r?$", re.MULTILINE)
 _LANGUAGES: Final = ("yaml", "yml", "openapi", "swagger")
 
 _HEADING = re.compile(
@@ -89,8 +89,11 @@ def _fenced(text: str) -> Iterator[Piece]:
 
 def _fences(text: str) -> Iterator[tuple[str, int, int]]:
     """The language of each code fence, and where its content starts and ends. One with a language opens a new fence."""
-    opening = None
+    opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
+        deeper = opening and width(fence["indent"]) > width(opening["indent"]) + 3
+        if deeper and not fence["language"]:
+            continue  # a line of what is inside, as in Markdown
         if opening and not fence["language"] and fence["marks"] == opening["marks"]:
             yield opening["language"].lower(), opening.end(), fence.start()
             opening = None

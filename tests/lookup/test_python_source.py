@@ -13,8 +13,8 @@ from lookup.parameters.requiredness import prose
 from lookup.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(
-    lambda key: key.isidentifier() and "\u02bc" not in key and not keyword.iskeyword(key) and key not in ("self", "cls")
-)
+    lambda key: key.isidentifier() and not keyword.iskeyword(key.rstrip("\u02bc")) and key not in ("self", "cls")
+) | st.sampled_from(["\u02bc", "a\u02bc"])
 NAMES = st.from_regex(r"[a-zA-Z]\w{0,8}", fullmatch=True).filter(lambda name: not keyword.iskeyword(name))
 TYPES = st.sampled_from(
     [

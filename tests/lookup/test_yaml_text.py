@@ -130,6 +130,8 @@ BLOCKS = [
     ("tools:\n" + TOOLS, ["get_weather", "get_time"]),
     ("- type: function\n  function:\n    name: f\n    parameters:\n      type: object\n", ["f"]),
     ("name: f\ndescription: F.\nparameters:\n  type: object\n  properties:\n    a: {type: string}\n", ["f"]),
+    ("name: f\ndescription: F.\nparameters: {type: object, properties: {a: {type: string}}}\n", ["f"]),
+    ("name: f\ndescription: |\n    Runs:\n        ```\n        a\n        ```\nparameters:\n  type: object\n", ["f"]),
 ]
 
 
