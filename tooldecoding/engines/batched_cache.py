@@ -33,7 +33,7 @@ class StackedCache(Cache):
     def visible(self, width: int) -> torch.Tensor:
         """Return which slots hold a token of the row, shape (rows, slots), int64, if rows get up to ``width``."""
         slots = torch.arange(self.before + width)
-        start, end = torch.tensor(self._spans).T[..., None]
+        start, end = torch.tensor(self._spans)[..., None].unbind(1)
         return (slots >= start).logical_and(slots < end).long()
 
     def update(
