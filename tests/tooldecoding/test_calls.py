@@ -141,8 +141,8 @@ def test_feeds_stand_in_the_sequence_of_their_tasks() -> None:
 
 def test_no_call_follows_where_the_context_has_no_room() -> None:
     decoder = SyntheticDecoder(of_few_positions(256), byte_level_tokenizer())
-    prompt, tools = "x\n", lookup(tool("f", parameter("n", "int")))
-    text = "[" + ", ".join(f"f(n={number})" for number in range(1, 200)) + "]"
+    prompt, tools = "x\n", lookup(*(tool(f"f{number}") for number in range(10, 99)))
+    text = "[" + ", ".join(f"{name}()" for name in tools) + "]"
     decoder.engine = Writer(prompt, text)
     [result] = decoder.run([Request(prompt, tools, DecodeOptions(format="pythonic", max_calls=500))])
     assert 3 < len(result.calls) < 100 and result.valid
