@@ -118,6 +118,9 @@ def test_orders_of_a_sure_model(fields: dict[str, Any], orders: int) -> None:
     result = decode_weather(sure, format="pythonic", **fields)
     assert result.text == "[GetWeather(city='Rome', days=3, unit='celsius', price=1.5)]"
     assert len(result.calls[0].candidates) == orders
+    if orders in (4, 7, 10):  # the others are not begun
+        every = decode_weather(ScriptedEngine(synthetic().table.texts, hesitant(0, 0.0)), format="pythonic")
+        assert result.counters.free_tokens < every.counters.free_tokens
 
 
 def test_orders_that_turn_out_to_be_needed_begin_beside_the_others() -> None:

@@ -161,7 +161,9 @@ def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Seque
 
 
 @pytest.mark.parametrize("at_once", [1, 2, 5])
-def test_as_one_ends_the_next_begins(decoder: ToolDecoder, alone: Sequence[Any], at_once: int) -> None:
+def test_as_one_ends_the_next_begins(
+    decoder: ToolDecoder, alone: Sequence[Any], at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     running: list[int] = []
 
     def counted() -> Any:
@@ -173,7 +175,10 @@ def test_as_one_ends_the_next_begins(decoder: ToolDecoder, alone: Sequence[Any],
     scheduler = Scheduler(decoder.new_engine())
     assert [written(prompt) for prompt in scheduler.finish(counted(), at_once)] == alone
     assert max(running) == at_once and len(running) == len(alone)
+    begin, open_at = decoder.begin, list[int]()
+    monkeypatch.setattr(decoder, "begin", lambda r, ids, s: (begin(r, ids, s), open_at.append(len(s)))[0])
     together = decoder.run(requests(), at_once)
+    assert max(open_at) == at_once
     assert [result.text for result in together] == [decoder.table.special.shown(text) for text, *_ in alone]
 
 

@@ -180,9 +180,7 @@ class McpServers:
 
 
 @asynccontextmanager
-async def _running(
-    server: McpServer, timeout: float, log: TextIO
-) -> AsyncIterator[tuple[Any, list[dict[str, Any]]]]:
+async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncIterator[tuple[Any, list[dict[str, Any]]]]:
     """Start a server, whose standard error goes to ``log``; gives its client and its tools in MCP's shape."""
     import anyio
     import httpx2

@@ -270,7 +270,7 @@ class TextMode:
         names, attempts = self._rules.names, self._rules.attempt
         for opener in self._openers:
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
-            known = names.covered(behind) if names else None
+            known = names.called(behind) if names else None
             if known or not names:
                 _, size = known or (0, 0)
                 self._branch.keep(self._written[before : opener.begin + size], "free")

@@ -20,7 +20,7 @@ class _Entry(NamedTuple):
     behind: str
 
 
-class NameTrie:
+class NameTrie(Trie):
     """The names of tools, each with the bracket that opens its arguments.
 
     Where a format has no bracket, what may come next ends a name: a key, or the end of a call without arguments.
@@ -42,30 +42,22 @@ class NameTrie:
         self._entries = [_Entry(n, text) for n, tool in enumerate(tools) for text in _behind(tool, call_format)]
         texts = [tools[n].name + bracket + behind for n, behind in self._entries]
         demand_distinct(texts, "tools")
-        self._trie = Trie(table, texts, [entry.tool for entry in self._entries])
+        super().__init__(table, texts, [entry.tool for entry in self._entries])
 
     async def choose(self, branch: Branch) -> int:
         """Let the model choose a tool, and write its name and bracket; returns the number of the tool."""
-        number, _ = await branch.choose(self._trie)
+        number, _ = await branch.choose(self)
         tool, behind = self._entries[number]
         branch.take_back(behind)
         return tool
 
-    def covered(self, written: bytes) -> tuple[int, int] | None:
+    def called(self, written: bytes) -> tuple[int, int] | None:
         """Return the tool whose name and bracket ``written`` begins with, and the number of their bytes."""
-        place = self._trie.covered(written)
+        place = self.covered(written)
         if place is None:
             return None
-        tool, behind = self._entries[self._trie.number(place)]
+        tool, behind = self._entries[self.number(place)]
         return tool, place.written - len(behind.encode())
-
-    def agreeing(self, written: bytes) -> int:
-        """Return how many bytes ``written`` shares with the name, bracket included, that begins most like it."""
-        return self._trie.agreeing(written)
-
-    def expected(self, written: bytes) -> bytes:
-        """Return the bytes that all names that begin with ``written`` have next; empty if there is no such name."""
-        return self._trie.expected(written)
 
 
 class NextCall:

@@ -12,7 +12,7 @@ from functools import partial
 from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.required_keys import Order, RequiredKeys, order_tree
+from tooldecoding.calls.required_keys import Order, RequiredKeys, shared_keys
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.scheduler import passed, spawn, until
@@ -54,7 +54,6 @@ class OrderDecoder:
         self._drafts = Drafts(prompt, tool, options.draft_tokens)
         required = tool.call_format.ordered([p.name for p in tool.spec.required])
         self._orders = draw_orders(required, options.order_limit, options.orders, options.seed)
-        self._tree = order_tree(self._orders)
         self._keep_branches = keep_branches
         self._finished: dict[Order, CandidateCall] = {}
         self._kept: dict[frozenset[tuple[str, str]], tuple[CandidateCall, Branch]] = {}
@@ -67,9 +66,8 @@ class OrderDecoder:
     @property
     def beginning(self) -> Beginning | None:
         """What all orders write at first, if that may be tried before their branch forks."""
-        if not self._tree.keys or not self._options.draft_tokens:
-            return None
-        return self._drafts.beginning(self._tree.keys)
+        keys = shared_keys(self._orders)
+        return self._drafts.beginning(keys) if keys and self._options.draft_tokens else None
 
     async def decode(self, branch: Branch) -> tuple[CandidateCall, ...]:
         """Decode the orders behind the name and bracket until the vote is settled; the candidates."""
@@ -105,7 +103,7 @@ class OrderDecoder:
 
     async def _until_settled(self, branch: Branch, values: ValueDecoder) -> None:
         finish = partial(self._finish, values)
-        required = RequiredKeys(self._tool, branch, self._tree, values, finish)
+        required = RequiredKeys(self._tool, branch, self._orders, values, finish)
         while True:
             while more := self._more(required):
                 await required.begin(more)

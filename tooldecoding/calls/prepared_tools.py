@@ -164,7 +164,7 @@ class PreparedTools:
 
     def called(self, written: bytes) -> PreparedTool | None:
         """Return the tool whose name and bracket ``written`` begins with, as the first call."""
-        found = self.names(0).covered(written)
+        found = self.names(0).called(written)
         return None if found is None else self.tools[found[0]]
 
     def next_call(self, number: int, only: str | None) -> NextCall | None:

@@ -15,7 +15,7 @@ from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
 from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
-from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowFeed, RowLayout
+from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowLayout
 from tooldecoding.engines.pass_cost import DRAFTED_POSITIONS, padding_worth_a_pass, padding_worth_a_run
 from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
 from tooldecoding.engines.ragged_attention import is_on, ragged_pass
@@ -198,7 +198,7 @@ class PackedEngine:
             width = max(map(_tokens_of, feeds))
             for number, (row, fed) in enumerate(zip(rows, feeds, strict=True)):
                 prompt = self._rows[row]
-                parts = [RowFeed(self._branches[feed.branch].in_row, feed.tokens, feed.ahead) for feed in fed]
+                parts = [(self._branches[feed.branch].in_row, feed.tokens) for feed in fed]
                 layouts.append(prompt.row.lay_out(parts, width))
                 line, column = (0, start + number * width) if len(rows_of_runs) > 1 else (number, 0)
                 for feed, end in zip(fed, accumulate(len(feed.tokens) for feed in fed), strict=True):

@@ -1,20 +1,16 @@
 """Layout of one row of the packed engine: which slots each branch sees, and which slots its next tokens get.
 
-All branches of a prompt share a row. The slots of its *trunk* hold the tokens that every branch sees, one token per
-slot in the order of positions. Behind the trunk each branch has its own slots, or shares those of the branch that it
-forked from:
+All branches of a prompt share a row. A branch sees the slots of what it has read before it forked, and its own:
 
     slot      0 1 2 3 4 5 6 7 8 9
-    trunk     the prompt|
+    both      the prompt|
     branch A            |a . a . a
     branch B            |. b . b .
-
-Work and memory per pass do not grow with the trunk.
 """
 
-import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -32,21 +28,10 @@ class RowBranch:
         Its line in the row's table.
     length : int
         Number of tokens fed to it.
-    own : list of int
-        Its slots behind the trunk, in the order of positions.
     """
 
     line: int
     length: int = 0
-    own: list[int] = field(default_factory=list)
-
-
-class RowFeed(NamedTuple):
-    """Tokens to append to a branch. The last ``ahead`` are speculative: the branch may drop them."""
-
-    branch: RowBranch
-    tokens: Sequence[int]
-    ahead: int
 
 
 class RowLayout(NamedTuple):
@@ -59,7 +44,7 @@ class RowLayout(NamedTuple):
     visible : VisibleSlots
         What each of these tokens sees.
     fresh : bool
-        Whether the row was empty before.
+        Whether the row was empty before, and each token sees those up to itself.
     """
 
     tokens: list[int]
@@ -71,12 +56,7 @@ class RowLayout(NamedTuple):
 
 _PADDING = 0
 """The table's line for padding: it sees nothing."""
-_FEW = 64
-_FEW_CAUSAL: Booleans = np.tri(_FEW, dtype=bool)
-
-
-def _causal(size: int) -> Booleans:
-    return _FEW_CAUSAL[:size, :size] if size <= _FEW else np.tri(size, dtype=bool)
+_SLOTS = 64
 
 
 class PackedRow:
@@ -93,17 +73,11 @@ class PackedRow:
     def __init__(self) -> None:
         self.branches = 0
         self.written = 0
-        self._trunk = 0
-        """All branches see the slots before this one."""
-        self._end = 0
-        """Slots from this one on are unused."""
-        self._free: list[int] = []
-        """Slots between trunk and end that no branch sees (a heap, lowest first)."""
         self._free_lines: list[int] = []
-        self._seen = np.zeros((1, _FEW), bool)
-        """Shape (lines, slots behind the trunk): which of them each branch sees."""
-        self._positions = np.zeros(_FEW, np.int64)
-        """Shape (slots behind the trunk,): position of the token in each."""
+        self._seen = np.zeros((1, _SLOTS), bool)
+        """Shape (lines, slots): which slots each branch sees; those that none sees are free."""
+        self._positions = np.zeros(_SLOTS, np.int64)
+        """Shape (slots,): position of the token in each."""
 
     def root(self) -> RowBranch:
         """Return the first branch."""
@@ -111,131 +85,78 @@ class PackedRow:
 
     def begin(self, root: RowBranch, size: int) -> None:
         """Record that the first slots already hold the first ``size`` tokens of the root, the only branch."""
-        self._trunk = self._end = self.written = root.length = size
+        self._grow(size)
+        self._seen[root.line, :size] = True
+        self._positions[:size] = np.arange(size)
+        self.written = root.length = size
 
     def fork(self, parent: RowBranch) -> RowBranch:
         """Return a branch that sees what ``parent`` sees."""
         line = self._take_line()
         self._seen[line] = self._seen[parent.line]
-        return RowBranch(line, parent.length, list(parent.own))
+        return RowBranch(line, parent.length)
 
     def release(self, branch: RowBranch) -> None:
         """End a branch."""
-        self._forget(branch, len(branch.own))
+        self._seen[branch.line] = False
         self._free_lines.append(branch.line)
         self.branches -= 1
 
     def drop(self, branch: RowBranch, count: int) -> None:
-        """Remove the last tokens of a branch, which were speculative."""
-        if count > len(branch.own):
-            raise ValueError(f"only tokens that were fed ahead can be dropped: at most {len(branch.own)}, not {count}")
-        self._forget(branch, count)
+        """Remove the last tokens of a branch."""
         branch.length -= count
+        self._seen[branch.line] &= self._positions < branch.length
 
     def slots(self, branch: RowBranch) -> list[int]:
-        """Return all slots that a branch sees, in the order of positions. Takes time linear in their number."""
-        return [*range(self._trunk), *branch.own]
+        """Return all slots that a branch sees, in the order of positions."""
+        seen: Integers = np.flatnonzero(self._seen[branch.line])
+        return list(seen[self._positions[seen].argsort()].tolist())
 
-    def lay_out(self, feeds: Sequence[RowFeed], width: int) -> RowLayout:
+    def lay_out(self, feeds: Sequence[tuple[RowBranch, Sequence[int]]], width: int) -> RowLayout:
         """Assign slots to the tokens of a pass, and to padding up to ``width``; the branches see their new tokens."""
-        if self.branches == 1 and self._continues_trunk(feeds[0].branch):
-            layout = self._lay_out_alone(feeds[0], width)
-        else:
-            layout = self._lay_out_branches(feeds, width)
-        self.written = max(self.written, layout.visible.end)
-        return layout
+        self._grow(self.written + width)
+        used: Booleans = np.any(self._seen, axis=0)
+        fresh = len(feeds) == 1 and not feeds[0][0].length and not used.any()
+        slots = np.flatnonzero(~used)[:width]
+        used[slots] = True
+        end = int(np.flatnonzero(used)[-1]) + 1
+        sizes = [len(tokens) for _, tokens in feeds]
+        padding = width - sum(sizes)
+        lines = np.repeat([*(branch.line for branch, _ in feeds), _PADDING], [*sizes, padding])
+        positions = [n for branch, tokens in feeds for n in range(branch.length, branch.length + len(tokens))]
+        positions += positions[-1:] * padding  # any position that the model knows
+        self._positions[slots] = positions
+        visible = VisibleSlots(positions, None, self._positions[:end])
+        if not fresh:
+            visible = visible._replace(seen=self._seen_by_queries(lines, slots, sizes, end))
+        self._seen[lines, slots] = lines != _PADDING
+        for branch, tokens in feeds:
+            branch.length += len(tokens)
+        self.written = max(self.written, end)
+        tokens = [*chain.from_iterable(tokens for _, tokens in feeds), *[0] * padding]
+        return RowLayout(tokens, positions, slots.tolist(), visible, fresh)
 
-    def _continues_trunk(self, branch: RowBranch) -> bool:
-        """Whether the slots of the only branch follow the trunk without a gap."""
-        return branch.own == list(range(self._trunk, self._trunk + len(branch.own)))
+    def _seen_by_queries(self, lines: Integers, slots: Integers, sizes: Sequence[int], end: int) -> Booleans:
+        """Return which slots each query sees: those its branch saw, and its own feed up to itself.
 
-    def _lay_out_alone(self, feed: RowFeed, width: int) -> RowLayout:
-        """Lay out the only branch: all its tokens join the trunk, except the speculative ones."""
-        branch, tokens, ahead = feed
-        self._forget(branch, len(branch.own))
-        self._free.clear()
-        first, branch.length = branch.length, branch.length + len(tokens)
-        self._trunk, self._end = branch.length - ahead, branch.length
-        branch.own = list(range(self._trunk, self._end))
-        if ahead:
-            self._grow_tables()
-            self._seen[branch.line, :ahead] = True
-            self._positions[:ahead] = branch.own
-        slots = list(range(first, first + width))
-        padding = width - len(tokens)
-        positions = slots[: len(tokens)] + [self._end - 1] * padding
-        return RowLayout([*tokens, *[0] * padding], positions, slots, VisibleSlots(first, positions), first == 0)
-
-    def _lay_out_branches(self, feeds: Sequence[RowFeed], width: int) -> RowLayout:
-        tokens: list[int] = []
-        positions: list[int] = []
-        lines: list[int] = []
-        slots: list[int] = []
-        for branch, more, _ in feeds:
-            taken = [self._take_slot() for _ in more]
-            tokens += more
-            slots += taken
-            positions += range(branch.length, branch.length + len(more))
-            lines += [branch.line] * len(more)
-            branch.length += len(more)
-            branch.own += taken
-        padding = [self._take_slot() for _ in range(width - len(tokens))]
-        tokens += [0] * len(padding)
-        positions += [positions[-1]] * len(padding)  # any position that the model knows
-        self._grow_tables()
-        columns = self._columns(slots + padding)
-        behind = self._seen_by_queries(feeds, lines + [_PADDING] * len(padding), columns)
-        self._seen[lines, columns[: len(lines)]] = True
-        self._positions[columns] = positions
-        for slot in padding:
-            heapq.heappush(self._free, slot)
-        visible = VisibleSlots(self._trunk, positions, behind, self._positions[: behind.shape[1]])
-        return RowLayout(tokens, positions, slots + padding, visible, False)
-
-    def _seen_by_queries(self, feeds: Sequence[RowFeed], lines: Sequence[int], columns: Integers) -> Booleans:
-        """Which slots behind the trunk each query sees: those its branch saw, and its own feed up to itself.
-
-        Shape (queries, slots behind the trunk).
+        Shape (queries, slots).
         """
-        seen = self._seen[lines, : self._end - self._trunk]
-        seen[np.arange(len(columns)), columns] = True
+        seen = self._seen[lines, :end]
+        seen[np.arange(len(slots)), slots] = True
         start = 0
-        for feed in feeds:
-            end = start + len(feed.tokens)
-            if end > start + 1:
-                seen[start:end][:, columns[start:end]] = _causal(end - start)
-            start = end
+        for size in sizes:
+            own = slice(start, start + size)
+            if size > 1:
+                seen[own][:, slots[own]] = np.tri(size, dtype=bool)
+            start += size
         return seen
 
-    def _grow_tables(self) -> None:
-        """Make the tables long enough for the slots in use."""
-        size = self._end - self._trunk
-        if size > len(self._positions):
-            self._seen = np.pad(self._seen, ((0, 0), (0, size)))
-            self._positions = np.pad(self._positions, (0, size))
-
-    def _columns(self, slots: Sequence[int]) -> Integers:
-        """Return the tables' columns of these slots."""
-        return np.array(slots, np.int64) - self._trunk
-
-    def _forget(self, branch: RowBranch, count: int) -> None:
-        """Hide the last slots of a branch from it. Slots that no other branch sees become free."""
-        if count == 0:
-            return
-        slots = branch.own[-count:]
-        del branch.own[-count:]
-        columns = self._columns(slots)
-        self._seen[branch.line, columns] = False
-        used = np.any(self._seen[:, columns], axis=0)
-        for i, slot in enumerate(slots):
-            if not used[i]:
-                heapq.heappush(self._free, slot)
-
-    def _take_slot(self) -> int:
-        if self._free:
-            return heapq.heappop(self._free)
-        self._end += 1
-        return self._end - 1
+    def _grow(self, slots: int) -> None:
+        """Make the tables long enough for so many slots."""
+        if slots > len(self._positions):
+            more = max(slots, 2 * len(self._positions)) - len(self._positions)
+            self._seen = np.pad(self._seen, ((0, 0), (0, more)))
+            self._positions = np.pad(self._positions, (0, more))
 
     def _take_line(self) -> int:
         self.branches += 1

@@ -21,37 +21,30 @@ class VisibleSlots(NamedTuple):
 
     Attributes
     ----------
-    first : int
-        Every query sees all slots before this one. Each of them holds the token of the position with its number.
     queries : sequence of int
         Position of each query.
-    behind : numpy.ndarray, optional
-        Shape (queries, slots), bool: which slots from ``first`` on each query sees; later slots are hidden. If None,
-        the queries' own tokens are there in order, and each query sees those up to itself.
-    positions : numpy.ndarray, optional
-        Shape (slots,), int64: position of the token in each slot of ``behind``.
+    seen : numpy.ndarray, optional
+        Shape (queries, slots), bool: which slots each query sees; later slots are hidden. If None, the queries' own
+        tokens are there in order, and each query sees those up to itself.
+    positions : numpy.ndarray
+        Shape (slots,), int64: position of the token in each slot.
     """
 
-    first: int
     queries: Sequence[int]
-    behind: Booleans | None = None
-    positions: Integers | None = None
+    seen: Booleans | None
+    positions: Integers
 
     @property
     def end(self) -> int:
         """No query sees this slot or a later one."""
-        return self.first + (len(self.queries) if self.behind is None else self.behind.shape[1])
+        return len(self.positions)
 
     def show(self, hidden: Booleans, window: int | None) -> None:
         """Mark in ``hidden``, of shape (queries, slots), what each query sees; ``window`` is how far it sees."""
-        behind = np.tri(len(self.queries), dtype=bool) if self.behind is None else self.behind
-        hidden[:, : self.first] = False
-        np.logical_not(behind, out=hidden[:, self.first : self.end])
+        seen = np.tri(len(self.queries), self.end, dtype=bool) if self.seen is None else self.seen
+        np.logical_not(seen, out=hidden[:, : self.end])
         if window is not None:
-            positions = np.arange(self.end)
-            if self.positions is not None:
-                positions[self.first :] = self.positions
-            hidden[:, : self.end] |= np.asarray(self.queries)[:, None] - positions >= window
+            hidden[:, : self.end] |= np.asarray(self.queries)[:, None] - self.positions >= window
 
 
 class AttentionMasks:

@@ -18,9 +18,7 @@ Row = dict[str, Any]
 _DONE: Final = "data: [DONE]\n\n"
 
 
-async def responses(
-    chat: Callable[[bytes, str], Parts], options: ServeCommand, body: bytes, request_id: str
-) -> Parts:
+async def responses(chat: Callable[[bytes, str], Parts], options: ServeCommand, body: bytes, request_id: str) -> Parts:
     """Yield the answer to a request, from the chat completion that ``chat`` gives for its translation.
 
     Raises
