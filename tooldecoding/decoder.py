@@ -162,10 +162,24 @@ class ToolDecoder:
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
     @overload
-    def decode(self, prompt: Prompt, tools: Tools | None = None, **options: Any) -> DecodeResult: ...
+    def decode(
+        self,
+        prompt: Prompt,
+        tools: Tools | None = None,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Any,
+    ) -> DecodeResult: ...
 
     @overload
-    def decode(self, prompt: Sequence[Prompt], tools: Tools | None = None, **options: Any) -> list[DecodeResult]: ...
+    def decode(
+        self,
+        prompt: Sequence[Prompt],
+        tools: Tools | None = None,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Any,
+    ) -> list[DecodeResult]: ...
 
     def decode(
         self,
@@ -220,12 +234,26 @@ class ToolDecoder:
 
     @overload
     def chat(
-        self, messages: Sequence[Mapping[str, Any]], tools: Tools | None = None, tool_choice: Any = None, **more: Any
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+        parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Any,
     ) -> ChatMessage: ...
 
     @overload
     def chat(
-        self, messages: Sequence[Sequence[Any]], tools: Tools | None = None, tool_choice: Any = None, **more: Any
+        self,
+        messages: Sequence[Sequence[Mapping[str, Any]]],
+        tools: Tools | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+        parallel_tool_calls: bool = True,
+        *,
+        options: DecodeOptions | None = None,
+        **fields: Any,
     ) -> list[ChatMessage]: ...
 
     def chat(
