@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -21,8 +21,12 @@ from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.kept import Kept
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
 
 _KEPT_TOOLS = 256
+
+GROUP: Final = 4
+"""How many times ``batch_size`` a group in one process is: as one row ends, the next one of its group begins."""
 
 
 def decoding(
@@ -39,7 +43,8 @@ def decoding(
         For rows without ``tools``.
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
-    return partial(_results, decoder, RowReader(command, documentation))
+    run = partial(decoder.run, at_once=command.batch_size)
+    return partial(_results, decoder, run, RowReader(command, documentation))
 
 
 def beginning(entry: Entry) -> str:
@@ -77,7 +82,12 @@ class RowReader:
         return content, documentation, command
 
 
-def _results(decoder: ToolDecoder, reader: RowReader, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def _results(
+    decoder: ToolDecoder,
+    run: Callable[[Sequence[Request]], Sequence[DecodeResult]],
+    reader: RowReader,
+    entries: Sequence[Entry],
+) -> list[dict[str, Any]]:
     """Return the results of some rows in their sequence; a row that fails does not touch the others."""
     found: dict[str | int, dict[str, Any]] = {}
     asked: dict[str | int, tuple[Content, Request]] = {}
@@ -92,7 +102,7 @@ def _results(decoder: ToolDecoder, reader: RowReader, entries: Sequence[Entry]) 
             asked[entry.id] = content, request
         except ToolDecodingError as error:
             found[entry.id] = {"error": str(error)}
-    decoded = each_decoded(decoder.run, [request for _, request in asked.values()])
+    decoded = each_decoded(run, [request for _, request in asked.values()])
     for (identifier, (content, _)), result in zip(asked.items(), decoded, strict=True):
         if isinstance(result, ToolDecodingError):
             found[identifier] = {"error": str(result)}
