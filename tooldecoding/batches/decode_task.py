@@ -21,7 +21,6 @@ from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.kept import Kept
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.request import Request
-from tooldecoding.result import DecodeResult
 
 _KEPT_TOOLS = 256
 
@@ -43,8 +42,7 @@ def decoding(
         For rows without ``tools``.
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
-    run = partial(decoder.run, at_once=command.batch_size)
-    return partial(_results, decoder, run, RowReader(command, documentation))
+    return partial(_results, decoder, command.batch_size, RowReader(command, documentation))
 
 
 def beginning(entry: Entry) -> str:
@@ -82,12 +80,7 @@ class RowReader:
         return content, documentation, command
 
 
-def _results(
-    decoder: ToolDecoder,
-    run: Callable[[Sequence[Request]], Sequence[DecodeResult]],
-    reader: RowReader,
-    entries: Sequence[Entry],
-) -> list[dict[str, Any]]:
+def _results(decoder: ToolDecoder, at_once: int, reader: RowReader, entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return the results of some rows in their sequence; a row that fails does not touch the others."""
     found: dict[str | int, dict[str, Any]] = {}
     asked: dict[str | int, tuple[Content, Request]] = {}
@@ -102,7 +95,7 @@ def _results(
             asked[entry.id] = content, request
         except ToolDecodingError as error:
             found[entry.id] = {"error": str(error)}
-    decoded = each_decoded(run, [request for _, request in asked.values()])
+    decoded = each_decoded(partial(decoder.run, at_once=at_once), [request for _, request in asked.values()])
     for (identifier, (content, _)), result in zip(asked.items(), decoded, strict=True):
         if isinstance(result, ToolDecodingError):
             found[identifier] = {"error": str(result)}
