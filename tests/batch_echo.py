@@ -11,7 +11,7 @@ import pytest
 
 from command_line import Ran
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.batches import decode_task
+from tooldecoding.batches import batch, decode_task
 from tooldecoding.cluster import place
 from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
@@ -38,7 +38,7 @@ class Echo:
         model = tiny_model("llama", len(tokenizer))
         self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [], run=self.run)
 
-    def run(self, requests: Sequence[Request]) -> list[Said]:
+    def run(self, requests: Sequence[Request], at_once: int) -> list[Said]:
         if self.groups == 0:
             raise KeyboardInterrupt
         if any(self.refuse in str(r.prompt) for r in requests):
@@ -50,7 +50,8 @@ class Echo:
 
 
 def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
-    """Let an echo decode batches."""
+    """Let an echo decode batches, in groups of ``--batch-size`` rows."""
+    patch.setattr(batch, "GROUP", 1)
     loaded = echo.decoder.model, echo.decoder.tokenizer
     patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
     patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)

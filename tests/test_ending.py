@@ -13,6 +13,7 @@ import pytest
 
 from command_line import CASES, Cli
 from lookup.errors import ToolDecodingError
+from tooldecoding.batches.decode_task import GROUP
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tooldecoding.decoder import ToolDecoder
 
@@ -64,14 +65,14 @@ class TestSignals:
         # a shell that runs the tests in the background has SIGINT ignored
         before = signal.signal(signal.SIGINT, signal.default_int_handler)
         rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
-        rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(5)))
+        rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(12)))
         options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode, calls = ToolDecoder.run, iter(range(5))
+        decode, groups = ToolDecoder.run, iter(range(3))
 
-        def decode_two(*given: Any) -> Any:
-            if next(calls) == 2:
+        def decode_two(*given: Any, **options: Any) -> Any:
+            if next(groups) == 2:
                 os.kill(os.getpid(), number)
-            return decode(*given)
+            return decode(*given, **options)
 
         monkeypatch.setattr(ToolDecoder, "run", decode_two)
         try:
@@ -80,7 +81,7 @@ class TestSignals:
             signal.signal(signal.SIGINT, before)
         assert ran.code == code
         assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
-        assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [0, 1]
+        assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [*range(2 * GROUP)]
 
 
 def raising(error: BaseException) -> Callable[[], None]:

@@ -8,7 +8,7 @@ from typing import Final
 import typer
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.batches.decode_task import beginning, decoding
+from tooldecoding.batches.decode_task import GROUP, beginning, decoding
 from tooldecoding.batches.results import open_results
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import needed_packages, open_source
@@ -46,8 +46,9 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     source = open_source(name)
     with open_results(command, documentation) as results:
         rows = (entry for entry in entries(source) if not results.has(entry))
-        first = list(islice(rows, command.batch_size))  # what is wrong with it shows before a model is loaded
-        rest = iter(lambda: list(islice(rows, command.batch_size)), [])
+        size = command.batch_size * (GROUP if command.ray is None else 1)  # small groups spread better
+        first = list(islice(rows, size))  # what is wrong with it shows before a model is loaded
+        rest = iter(lambda: list(islice(rows, size)), [])
         groups = chain([first] if first else [], rest)
         with place_of(command) as place:
             spread = place.start(partial(decoding, command, documentation), beginning)

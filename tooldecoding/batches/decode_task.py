@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -24,6 +24,9 @@ from tooldecoding.request import Request
 
 _KEPT_TOOLS = 256
 
+GROUP: Final = 4
+"""How many times ``batch_size`` a group in one process is: as one row ends, the next one of its group begins."""
+
 
 def decoding(
     command: DecodeCommand,
@@ -39,7 +42,7 @@ def decoding(
         For rows without ``tools``.
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
-    return partial(_results, decoder, RowReader(command, documentation))
+    return partial(_results, decoder, command.batch_size, RowReader(command, documentation))
 
 
 def beginning(entry: Entry) -> str:
@@ -77,7 +80,7 @@ class RowReader:
         return content, documentation, command
 
 
-def _results(decoder: ToolDecoder, reader: RowReader, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+def _results(decoder: ToolDecoder, at_once: int, reader: RowReader, entries: Sequence[Entry]) -> list[dict[str, Any]]:
     """Return the results of some rows in their sequence; a row that fails does not touch the others."""
     found: dict[str | int, dict[str, Any]] = {}
     asked: dict[str | int, tuple[Content, Request]] = {}
@@ -92,7 +95,7 @@ def _results(decoder: ToolDecoder, reader: RowReader, entries: Sequence[Entry]) 
             asked[entry.id] = content, request
         except ToolDecodingError as error:
             found[entry.id] = {"error": str(error)}
-    decoded = each_decoded(decoder.run, [request for _, request in asked.values()])
+    decoded = each_decoded(partial(decoder.run, at_once=at_once), [request for _, request in asked.values()])
     for (identifier, (content, _)), result in zip(asked.items(), decoded, strict=True):
         if isinstance(result, ToolDecodingError):
             found[identifier] = {"error": str(result)}

@@ -16,7 +16,6 @@ from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.prompts import api_bank_prompt, bfcl_prompt
 from tooldecoding.chat.templates import Content, chosen_format, template_of
 from tooldecoding.chat.tools import NO_TOOLS
-from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import demand_full
@@ -98,17 +97,6 @@ def result_json(
     return result.to_json(identifier)
 
 
-def decode_requests(requests: Sequence[Request], decoder: ToolDecoder) -> list[DecodeResult]:
-    """Decode requests together.
-
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``; a ModelError if the device runs out of memory.
-    """
-    return [*_together(decoder.run, requests)]
-
-
 def each_decoded(
     decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]
 ) -> list[T | ToolDecodingError]:
@@ -116,18 +104,18 @@ def each_decoded(
     if not requests:
         return []
     try:
-        return [*_together(decode, requests)]
+        return [*decode_together(decode, requests)]
     except ToolDecodingError as error:
         if len(requests) == 1:
             return [error]
         return [each_decoded(decode, [request])[0] for request in requests]
 
 
-def _together(decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]) -> Sequence[T]:
+def decode_together(decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]) -> Sequence[T]:
+    """Decode requests with ``ToolDecoder.run``, say; a ModelError if the device runs out of memory."""
     try:
         return decode(requests)
     except torch.cuda.OutOfMemoryError as error:
         raise ModelError(
-            f"out of memory on the device with {len(requests)} prompts at once; "
-            "use a smaller --batch-size or --order-limit, or another --dtype or --device"
+            "out of memory on the device; use a smaller --batch-size or --order-limit, or another --dtype or --device"
         ) from error

@@ -36,18 +36,20 @@ NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
 """OpenAI's fields that are not supported -> the values that ask for nothing."""
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
+    """Fields that are not known are refused, and values are not converted."""
+
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class StreamOptions(_Strict):
+class StreamOptions(Strict):
     """``stream_options``."""
 
     include_usage: bool = False
     include_obfuscation: Literal[False] = False
 
 
-class Extension(_Strict):
+class Extension(Strict):
     """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``."""
 
     documentation: Detail | None = None
@@ -63,7 +65,7 @@ class Extension(_Strict):
     tokens: bool = False
 
 
-class ChatBody(_Strict):
+class ChatBody(Strict):
     """A request; the fields are OpenAI's, and ``tooldecoding``."""
 
     model: str

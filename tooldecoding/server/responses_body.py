@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from tooldecoding.server.api_error import ApiError
-from tooldecoding.server.chat_body import wrong_field
+from tooldecoding.server.chat_body import Strict, wrong_field
 
 _PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_completion_tokens": "max_output_tokens"}
 """Fields of a chat completion -> what they are called here."""
@@ -77,11 +77,7 @@ def _as_items(given: Any) -> Any:
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True, extra="forbid")
-
-
-class _Named(_Strict):
+class _Named(Strict):
     type: Literal["function"]
     name: str
 
@@ -96,7 +92,7 @@ class _Function(_Named):
     strict: bool | None = None
 
 
-class _AllowedTools(_Strict):
+class _AllowedTools(Strict):
     type: Literal["allowed_tools"]
     tools: Annotated[list[_Named], Field(min_length=1)]
     mode: Literal["auto", "required"] = "auto"
@@ -107,7 +103,7 @@ class _AllowedTools(_Strict):
         return {"type": "allowed_tools", "allowed_tools": allowed}
 
 
-class _Format(_Strict):
+class _Format(Strict):
     type: Literal["text", "json_object", "json_schema"]
     name: str | None = None
     description: str | None = None
@@ -120,17 +116,17 @@ class _Format(_Strict):
         return {"type": self.type} | ({"json_schema": inner} if self.type == "json_schema" else {})
 
 
-class _TextOptions(_Strict):
+class _TextOptions(Strict):
     format: _Format | None = None
     verbosity: Literal["medium"] | None = None
 
 
-class _ReasoningOptions(_Strict):
+class _ReasoningOptions(Strict):
     effort: Literal["none"] | None = None
     summary: None = None
 
 
-class ResponsesBody(_Strict):
+class ResponsesBody(Strict):
     """A request. Fields of the specification that a text model without storage does not have take only what is neutral.
 
     ``store`` is taken: the response says ``store: false``.
@@ -165,7 +161,7 @@ class ResponsesBody(_Strict):
     top_logprobs: Literal[0] | None = None
     presence_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
     frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
-    tooldecoding: dict[str, Any] = {}
+    tooldecoding: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def chat(self) -> dict[str, Any]:
