@@ -16,7 +16,7 @@ from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free
 from lookup.values.reading import advance, begun, closing, first_bytes
-from lookup.values.shapes import Reading, Shape, Start, Union, byte_length
+from lookup.values.shapes import Place, Shape, Start, Union, byte_length
 from lookup.values.whole_shapes import whole_shape
 
 Constraint = Literal["typed", "free"]
@@ -28,7 +28,7 @@ MAX_WIDTH: Final = 256
 """The most ways in which one prefix is read; further ones are dropped."""
 
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
-_MAX_READ: Final = 512  # prefixes whose readings are kept for sure, some for each order of each prompt
+_MAX_READ: Final = 512  # prefixes whose places are kept for sure, some for each order of each prompt
 _MORE_CLOSING: Final = 1_024
 _OPENING: Final = frozenset("[({")
 _MAX_TOKEN: Final = 64  # how much shorter than a text the prefixes are that reading goes on from
@@ -65,11 +65,11 @@ class ValueGrammar:
         self._shape = shape
         self._literals = literals
         self._start = Start(shape)
-        self._last: tuple[str, list[Reading]] = "", [self._start]
+        self._last: tuple[str, list[Place]] = "", [self._start]
         self._most_closing = most_closing
         self.opener = opener
-        self._read_lately: dict[str, list[Reading]] = {}
-        self._read_before: dict[str, list[Reading]] = {}
+        self._read_lately: dict[str, list[Place]] = {}
+        self._read_before: dict[str, list[Place]] = {}
         self._bytes: dict[str, frozenset[int]] = {}
 
     @cached_property
@@ -94,7 +94,7 @@ class ValueGrammar:
 
     def complete(self, text: str) -> bool:
         """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
-        return any(reading.whole and reading.frame is None for reading in self._read(text))
+        return any(place.is_end for place in self._read(text))
 
     def possible(self, text: str) -> bool:
         """Whether ``text`` is a literal or a prefix of one."""
@@ -112,7 +112,7 @@ class ValueGrammar:
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
         low, high = begun(part)
-        return any(first < high and stop > low for reading in self._read(text) for first, stop in reading.all_spans())
+        return any(first < high and stop > low for place in self._read(text) for first, stop in place.all_spans())
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
@@ -126,11 +126,11 @@ class ValueGrammar:
         LiteralError
             If ``text`` is not a prefix of a literal of this grammar.
         """
-        readings = self._read(text)
-        if not readings:
+        places = self._read(text)
+        if not places:
             raise LiteralError("the beginning of a literal of the documented type", len(text))
-        whole = any(reading.whole and reading.frame is None for reading in readings)
-        return "" if whole else closing(readings)
+        whole = any(place.is_end for place in places)
+        return "" if whole else closing(places)
 
     def beside(self, literal: str) -> "ValueGrammar":
         """This grammar with one more literal."""
@@ -141,12 +141,12 @@ class ValueGrammar:
             self._most_closing,
         )
 
-    def _read(self, text: str) -> list[Reading]:
-        """The readings of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
+    def _read(self, text: str) -> list[Place]:
+        """The places of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
         begun, found = text, self._known(text)
-        last, readings = self._last
+        last, places = self._last
         if found is None and text.startswith(last) and len(text) - len(last) < _MAX_TOKEN:
-            begun, found = last, readings
+            begun, found = last, places
         while found is None and begun and len(text) - len(begun) < _MAX_TOKEN:
             begun = begun[:-1]
             found = self._known(begun)
@@ -155,15 +155,15 @@ class ValueGrammar:
         new = text[len(begun) :]
         if not new:
             return found
-        readings = advance(found, new, MAX_WIDTH)
+        places = advance(found, new, MAX_WIDTH)
         if self._most_closing is not None and not _OPENING.isdisjoint(new):
-            readings = [r for r in readings if byte_length(closing([r])) <= self._most_closing]
-        if readings:
-            self._keep(text, readings)
-            self._last = text, readings
-        return readings
+            places = [place for place in places if byte_length(closing([place])) <= self._most_closing]
+        if places:
+            self._keep(text, places)
+            self._last = text, places
+        return places
 
-    def _known(self, text: str) -> list[Reading] | None:
+    def _known(self, text: str) -> list[Place] | None:
         found = self._read_lately.get(text)
         if found is None:
             found = self._read_before.get(text)
@@ -171,11 +171,11 @@ class ValueGrammar:
                 self._keep(text, found)
         return found
 
-    def _keep(self, text: str, readings: list[Reading]) -> None:
-        """Keep the readings of a prefix; those that nobody asked for since the last ``_MAX_READ`` are dropped."""
+    def _keep(self, text: str, places: list[Place]) -> None:
+        """Keep the places of a prefix; those that nobody asked for since the last ``_MAX_READ`` are dropped."""
         if len(self._read_lately) >= _MAX_READ:
             self._read_before, self._read_lately = self._read_lately, {}
-        self._read_lately[text] = readings
+        self._read_lately[text] = places
 
 
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:

@@ -10,11 +10,11 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
 from lookup.schema.words import identity
-from lookup.values.brackets import Bracket, Gap, Place
+from lookup.values.brackets import After, Bracket, BracketShape, Gap
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.plain_shapes import Literals
-from lookup.values.reading import advance, closing
-from lookup.values.shapes import Ended, Fixed, Frame, Reading, Shape, Span, Start, Union, byte_length, spans_of
+from lookup.values.reading import Checked, advance, closing
+from lookup.values.shapes import Place, Shape, Span, Start, Union, spans_of
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
 _MAX_TRIED: Final = 1_000
@@ -27,7 +27,7 @@ _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
 
-class Elements(Shape):
+class Elements(BracketShape):
     """A list or a tuple.
 
     Parameters
@@ -88,29 +88,20 @@ class Elements(Shape):
         return [*self._prefix, *([self._element] if self._element is not None else [])]
 
     @cached_property
-    def size(self) -> int:
-        return byte_length(self.shortest())
-
-    @cached_property
     def longest_closing(self) -> int:
         # The bracket, and either a space before the element or the comma of a tuple of one element.
         under_way = max((max(shape.longest_closing, shape.size) for shape in self._shapes), default=0) + 2
         return under_way + (self.size if self.least else 0)
 
-    def shortest(self) -> str:
-        return self.bracket + OpenList(self, None, 0).completed("opened")
-
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [Fixed(frame, self.bracket, lambda: Gap(OpenList(self, frame, 0), "opened"))]
+    def opened(self, below: Place) -> "OpenList":
+        return OpenList(self, below, 0)
 
 
 class OpenList(Bracket):
     """An open list or tuple, with the number of its elements as far as it matters, and what they are if it matters."""
 
-    def __init__(
-        self, shape: Elements, parent: Frame | None, count: int, seen: frozenset[Hashable] = frozenset()
-    ) -> None:
-        self.parent = parent
+    def __init__(self, shape: Elements, below: Place, count: int, seen: frozenset[Hashable] = frozenset()) -> None:
+        self.below = below
         self.closer = _CLOSERS[shape.bracket]
         self.spacing = shape.spacing
         self._shape = shape
@@ -119,26 +110,24 @@ class OpenList(Bracket):
 
     @cached_property
     def _next(self) -> "OpenList":
-        return (
-            self
-            if self._count == self._shape.counted
-            else OpenList(self._shape, self.parent, self._count + 1, self.seen)
-        )
+        if self._count == self._shape.counted:
+            return self
+        return OpenList(self._shape, self.below, self._count + 1, self.seen)
 
     def having(self, written: str) -> "OpenList | None":
         """The list behind an element; ``None`` if that is there already."""
         if not self.is_new(written):
             return None
-        return OpenList(self._shape, self.parent, self._count, self.seen | {self._shape.identity(written)})
+        return OpenList(self._shape, self.below, self._count, self.seen | {self._shape.identity(written)})
 
     def is_new(self, written: str) -> bool:
         """Whether it is an element that is not there yet."""
         read = self._shape.identity(written)
         return read is not None and read not in self.seen
 
-    def unseen(self, readings: Sequence[Reading], written: str) -> str | None:
+    def unseen(self, places: Sequence[Place], written: str) -> str | None:
         """A short element that begins so and is not there yet; ``None`` if none is found."""
-        rests = itertools.islice(_rests(readings, len(self.seen)), len(self.seen) + _MAX_TRIED)
+        rests = itertools.islice(_rests(places, len(self.seen)), len(self.seen) + _MAX_TRIED)
         return next((written + rest for rest in rests if self.is_new(written + rest)), None)
 
     @cached_property
@@ -161,19 +150,19 @@ class OpenList(Bracket):
         """Whether the current element is the only one of a tuple."""
         return self.closer == ")" and self._count == 0
 
-    def members(self) -> Iterable[Reading]:
+    def members(self) -> Iterable[Place]:
         element = self._element
         if element is None:
             return []
-        return element.start(self) if self._shape.unique is None else [_Unique(self, [Start(element)], "")]
+        return element.start(self) if self._shape.unique is None else [_Unique(self, [Start(element)])]
 
-    def may_close(self, place: Place) -> bool:
-        if place == "opened":
+    def may_close(self, after: After) -> bool:
+        if after == "opened":
             return not self._shape.least
-        return place == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
+        return after == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
 
-    def completed(self, place: Place) -> str:
-        if self.may_close(place):
+    def completed(self, after: After) -> str:
+        if self.may_close(after):
             return self.closer
         if self._element is None:
             return self.closer
@@ -189,12 +178,12 @@ class OpenList(Bracket):
             raise DocumentationError(f"a list needs more than {len(self.seen)} different items, and none is found")
         return written, self.having(written) or self
 
-    def behind(self, character: str) -> Iterable[Reading]:
+    def read(self, character: str) -> Iterable[Place]:
         if character == ",":
             may_go_on = self._next._element is not None or (self._needs_comma and self._shape.least < 2)
             return [Gap(self._next, "comma")] if may_go_on else []
         may_end = character == self.closer and not self._needs_comma and self._count + 1 >= self._shape.least
-        return [Ended(self.parent)] if may_end else []
+        return [self.below] if may_end else []
 
     def closing(self) -> str:
         written: list[str] = []
@@ -205,19 +194,19 @@ class OpenList(Bracket):
         return "".join(written) + "," * here._needs_comma + self.closer
 
 
-def _rests(readings: Sequence[Reading], known: int) -> Iterator[str]:
+def _rests(places: Sequence[Place], known: int) -> Iterator[str]:
     """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first."""
-    yield (shortest := closing(readings))
+    yield (shortest := closing(places))
     for number in map(str, range(known, known + _MAX_NUMBERED)):
-        here: Sequence[Reading] = readings
+        here: Sequence[Place] = places
         for end in range(min(len(shortest), _MAX_OPENING) + 1):
             if further := advance(here, number):
                 yield shortest[:end] + number + closing(further)
             here = advance(here, shortest[end : end + 1])
-    waiting: list[tuple[str, Sequence[Reading]]] = [("", readings)]
+    waiting: list[tuple[str, Sequence[Place]]] = [("", places)]
     steps = 0
     for opening, here in waiting:  # it grows
-        others = [chr(span[0]) for reading in here for span in reading.all_spans() if span[0] >= 128]
+        others = [chr(span[0]) for place in here for span in place.all_spans() if span[0] >= 128]
         for character in (*_CHARACTERS, *sorted(set(others))):
             steps += 1
             if further := advance(here, character):
@@ -227,57 +216,41 @@ def _rests(readings: Sequence[Reading], known: int) -> Iterator[str]:
             return
 
 
-class _Unique(Reading):
-    """Inside an element of a list without one twice, or at its end: it goes on behind the element by itself.
+class _Unique(Checked):
+    """Inside an element of a list without one twice.
 
-    It goes on only as long as an element that is not there yet is found behind it: ``whole`` is such a one.
+    It goes on only as long as an element that is not there yet is found behind it: ``unseen`` is such a one.
     """
 
-    def __init__(self, inside: OpenList, readings: Sequence[Reading], written: str, whole: str | None = None) -> None:
-        self.frame = inside.parent
-        self._inside = inside
-        self._readings = readings
-        self._written = written
-        self._whole = whole
+    def __init__(self, inside: OpenList, inner: Sequence[Place], written: str = "", unseen: str | None = None) -> None:
+        self.below = inside.below
+        self._inside, self._inner, self._written = inside, inner, written
+        self._unseen = unseen
 
-    def read(self, character: str) -> Iterable[Reading]:
-        found: list[Reading] = []
-        further = advance(self._readings, character)
-        if further:
-            found += self._going_on(further, self._written + character)
-        if any(reading.whole and reading.frame is None for reading in self._readings):
-            inside = self._inside.having(self._written)
-            found += [] if inside is None else inside.behind(character)
-        return found
+    def behind(self, written: str) -> Sequence[Place]:
+        behind = self._inside.having(written)
+        return [] if behind is None else [behind]
 
-    def _going_on(self, readings: Sequence[Reading], written: str) -> "list[_Unique]":
-        """The element behind one more character; empty if all that begins so is there already."""
-        if any(map(_is_end, readings)) and not self._inside.is_new(written):
-            readings = [reading for reading in readings if not _is_end(reading)]
-        whole = self._whole
-        if self._inside.seen and len(written) <= _MAX_CHECKED and (whole is None or not whole.startswith(written)):
-            whole = self._inside.unseen(readings, written) if readings else None
-            if whole is None:
+    def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
+        unseen = self._unseen
+        if self._inside.seen and len(written) <= _MAX_CHECKED and (unseen is None or not unseen.startswith(written)):
+            unseen = self._inside.unseen(inner, written)
+            if unseen is None:
                 return []
-        return [_Unique(self._inside, readings, written, whole)] if readings else []
+        return [_Unique(self._inside, inner, written, unseen)]
 
     def closing(self) -> str:
-        whole = self._whole
-        if whole is None or not whole.startswith(self._written):
-            whole = self._inside.unseen(self._readings, self._written) or self._written + closing(self._readings)
-        return whole[len(self._written) :] + (self._inside.having(whole) or self._inside).closing()
+        unseen = self._unseen
+        if unseen is None or not unseen.startswith(self._written):
+            unseen = self._inside.unseen(self._inner, self._written) or self._written + closing(self._inner)
+        return unseen[len(self._written) :] + (self._inside.having(unseen) or self._inside).closing()
 
     def identity(self) -> tuple[object, ...]:
         return _Unique, self._inside, self._written
 
     def spans(self) -> list[Span]:
-        inner = {span for reading in self._readings for span in reading.all_spans()}
+        inner = {span for place in self._inner for span in place.all_spans()}
         ascii_points = {point for first, stop in inner for point in range(first, min(stop, 128))}
         found = [span for span in inner if span[1] > 128 and self.read(chr(max(span[0], 128)))]
         behind = [ord(","), ord(self._inside.closer)]
         return [*spans_of(c for c in map(chr, {*ascii_points, *behind}) if self.read(c)), *found]
-
-
-def _is_end(reading: Reading) -> bool:
-    """Whether an element ends here and cannot go on."""
-    return isinstance(reading, Ended) and reading.frame is None

@@ -28,7 +28,7 @@ from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
 from lookup.values.objects import Record
 from lookup.values.plain_shapes import Literals, Number
-from lookup.values.shapes import Frame, Reading, Shape, Union, byte_length
+from lookup.values.shapes import Place, Shape, Union, byte_length
 from lookup.values.texts import text_shape
 
 MAX_DEPTH: Final = 40
@@ -279,18 +279,10 @@ class Lazy(Shape):
     def longest_closing(self) -> int:
         return self._shapes.longest_closing(self)
 
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        if _depth(frame) < MAX_DEPTH:
-            return self.inner.start(frame)
+    def start(self, below: Place) -> Iterable[Place]:
+        if sum(1 for _ in below.stack()) < MAX_DEPTH:
+            return self.inner.start(below)
         shallow = [shape for shape in self.inner.alternatives if not shape.bracket]
         if self.shortest()[0] in "[({":
             shallow.append(Literals([self.shortest()]))
-        return [reading for shape in shallow for reading in shape.start(frame)]
-
-
-def _depth(frame: Frame | None) -> int:
-    depth = 0
-    while frame is not None:
-        frame = frame.parent
-        depth += 1
-    return depth
+        return [place for shape in shallow for place in shape.start(below)]

@@ -1,37 +1,36 @@
 """Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, named ones and free ones."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
-from collections.abc import Iterable
+import itertools
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import Final
 
 from lookup.literals.literal_reader import parse_key
-from lookup.values.brackets import Bracket, Gap, Place
+from lookup.values.brackets import After, Bracket, BracketShape, Gap
 from lookup.values.keys import Key, KeyRules
 from lookup.values.notations import Spacing
 from lookup.values.plain_shapes import Stretch
-from lookup.values.shapes import Ended, Fixed, Frame, Reading, Shape, Span, byte_length, spans_of
+from lookup.values.reading import Checked, closings
+from lookup.values.shapes import END, Place, Shape, Span, byte_length, spans_of
 
+_MAX_TRIED: Final = 2_000
 _TO_TELL_APART: Final = 6
 """The most digits that are appended to make a key unique."""
 
 
-def _behind_key(spacing: Spacing) -> Place:
+def _behind_key(spacing: Spacing) -> After:
     """The gap behind a key: a bare key has its colon already."""
     return "colon" if spacing.colon else "value"
 
 
-class Record(Shape):
+class Record(BracketShape):
     """Objects whose keys obey rules."""
 
     bracket = "{"
 
     def __init__(self, rules: KeyRules) -> None:
         self.rules = rules
-
-    @cached_property
-    def size(self) -> int:
-        return byte_length(self.shortest())
 
     @cached_property
     def longest_closing(self) -> int:
@@ -44,11 +43,8 @@ class Record(Shape):
         required = sum(key.size + len(", ") for n, key in enumerate(self.rules.keys) if key.required or n in needed)
         return max(under_way, default=0) + required + len(" }") + (self.size if self.rules.least else 0)
 
-    def shortest(self) -> str:
-        return "{" + OpenRecord(self.rules, None, 0).completed("opened")
-
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [Fixed(frame, "{", lambda: Gap(OpenRecord(self.rules, frame, 0), "opened"))]
+    def opened(self, below: Place) -> "OpenRecord":
+        return OpenRecord(self.rules, below, 0)
 
 
 def _longest(key: Key) -> int:
@@ -65,13 +61,13 @@ class OpenRecord(Bracket):
     def __init__(
         self,
         rules: KeyRules,
-        parent: Frame | None,
+        below: Place,
         used: int,
         free: frozenset[str] = frozenset(),
         last: Shape | None = None,
         count: int = 0,
     ) -> None:
-        self.parent = parent
+        self.below = below
         self.spacing = rules.spacing
         self.rules = rules
         self.used = used
@@ -83,7 +79,7 @@ class OpenRecord(Bracket):
         """The object behind one more named key."""
         rules = self.rules
         used = self.used | rules.bits[number]
-        return OpenRecord(rules, self.parent, used, self.free, rules.keys[number].shape, self._count + 1)
+        return OpenRecord(rules, self.below, used, self.free, rules.keys[number].shape, self._count + 1)
 
     def free_value(self, name: str) -> Shape | None:
         """The shape of a free key's value; ``None`` if the object may not have this key."""
@@ -94,20 +90,27 @@ class OpenRecord(Bracket):
 
     def with_free(self, name: str, value: Shape) -> "OpenRecord":
         """The object behind one more free key."""
-        return OpenRecord(self.rules, self.parent, self.used, self.free | {name}, value, self._count + 1)
+        return OpenRecord(self.rules, self.below, self.used, self.free | {name}, value, self._count + 1)
 
-    def members(self) -> Iterable[Reading]:
-        found: list[Reading] = [_KeyReading(self, self.rules.texts.whole)] if self._unused else []
+    def key_that_begins(self, written: str, place: Place) -> tuple[str, bool]:
+        """A short free key that begins so, and whether the object may have it."""
+        for rest in itertools.islice(closings(place), _MAX_TRIED):
+            if self.free_value(parse_key(written + rest, self.rules.dialect)) is not None:
+                return written + rest, True
+        return written + rest, False
+
+    def members(self) -> Iterable[Place]:
+        found: list[Place] = [_NamedKey(self, self.rules.texts.whole)] if self._unused else []
         if self._may_have_free:
             assert self.rules.free is not None
-            found += [reading for text in self.rules.free.texts for reading in text.start(_OpenKey(self))]
+            found += [_FreeKey(self, place) for text in self.rules.free.texts for place in text.start(END)]
         return found
 
     def value_shape(self) -> Shape | None:
         return self._last
 
-    def may_close(self, place: Place) -> bool:
-        return place == "opened" and self._may_end
+    def may_close(self, after: After) -> bool:
+        return after == "opened" and self._may_end
 
     @cached_property
     def _missing(self) -> int:
@@ -137,12 +140,12 @@ class OpenRecord(Bracket):
             return self.rules.all_bits & ~self.used
         return sum(bits for number, bits in enumerate(self.rules.bits) if self._may_have(number))
 
-    def completed(self, place: Place) -> str:
-        if place in ("colon", "value"):
+    def completed(self, after: After) -> str:
+        if after in ("colon", "value"):
             assert self._last is not None
-            colon = self.spacing.colon if place == "colon" else ""
+            colon = self.spacing.colon if after == "colon" else ""
             return colon + self._last.shortest() + self.closing()
-        return self.spacing.comma.join(self._added(at_least_one=place != "opened")) + self.closer
+        return self.spacing.comma.join(self._added(at_least_one=after != "opened")) + self.closer
 
     def _added(self, at_least_one: bool) -> list[str]:
         """The members that complete the object."""
@@ -152,7 +155,7 @@ class OpenRecord(Bracket):
             if missing := rules.missing(here.used):
                 members += [key.shortest() for key in missing]
                 used, count = here.used | rules.needed(here.used), here._count + len(missing)
-                here = OpenRecord(rules, self.parent, used, here.free, None, count)
+                here = OpenRecord(rules, self.below, used, here.free, None, count)
             if here._count >= rules.least and (members or not at_least_one):
                 return members
             written, further = here._one_more()
@@ -166,7 +169,7 @@ class OpenRecord(Bracket):
         number = self.next_key(self.rules.texts.whole) if self._unused else None
         key, value = "", None
         if self.rules.free is not None:
-            key = self.rules.free.texts[0].shortest_of(_OpenKey(self, alone=True))
+            key = self.key_that_begins("", next(iter(self.rules.free.texts[0].start(END))))[0]
             value = self.free_value(parse_key(key, self.rules.dialect))
         if number is not None and (value is None or self.rules.keys[number].rank <= byte_length(key) + value.rank):
             return self.rules.keys[number].shortest(), self.with_key(number)
@@ -184,33 +187,33 @@ class OpenRecord(Bracket):
         """Whether a key of a stretch may be the next one."""
         return bool(self._unused >> stretch.start & ((1 << stretch.end - stretch.start) - 1))
 
-    def behind(self, character: str) -> Iterable[Reading]:
+    def read(self, character: str) -> Iterable[Place]:
         if character == ",":
             return [Gap(self, "comma")] if self._unused or self._may_have_free else []
-        return [Ended(self.parent)] if character == self.closer and self._may_end else []
+        return [self.below] if character == self.closer and self._may_end else []
 
     def closing(self) -> str:
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
 
 
-class _KeyReading(Reading):
+class _NamedKey(Place):
     """Inside a named key."""
 
     def __init__(self, inside: OpenRecord, stretch: Stretch) -> None:
-        self.frame = inside.parent
+        self.below = inside.below
         self._inside = inside
         self._stretch = stretch
 
-    def read(self, character: str) -> Iterable[Reading]:
+    def read(self, character: str) -> Iterable[Place]:
         texts = self._inside.rules.texts
         stretch = texts.narrow(self._stretch, character)
         if stretch is None or not self._inside.leaves(stretch):
             return []
         if texts.ends(stretch):  # no key is a prefix of another, because a quote or colon ends it
             return [self._behind(self._inside.rules.key_at[stretch.start])]
-        return [_KeyReading(self._inside, stretch)]
+        return [_NamedKey(self._inside, stretch)]
 
-    def skip(self, text: str, position: int) -> tuple[Reading, int]:
+    def skip(self, text: str, position: int) -> tuple[Place, int]:
         start, end, length = self._stretch
         if end - start > 1:
             return self, position
@@ -218,7 +221,7 @@ class _KeyReading(Reading):
         last = min(len(rest) - 1, length + len(text) - position)  # the last character ends the key
         if last <= length or not text.startswith(rest[length:last], position):
             return self, position
-        return _KeyReading(self._inside, Stretch(start, end, last)), position + last - length
+        return _NamedKey(self._inside, Stretch(start, end, last)), position + last - length
 
     def _behind(self, number: int) -> Gap:
         return Gap(self._inside.with_key(number), _behind_key(self._inside.spacing))
@@ -232,48 +235,48 @@ class _KeyReading(Reading):
 
     def spans(self) -> list[Span]:
         texts, inside = self._inside.rules.texts, self._inside
-        stretches = {character: texts.narrow(self._stretch, character) for character in texts.characters(self._stretch)}
-        return spans_of(character for character, stretch in stretches.items() if stretch and inside.leaves(stretch))
+        return spans_of(c for c, stretch in texts.stretches(self._stretch) if inside.leaves(stretch))
 
     def identity(self) -> tuple[object, ...]:
-        return _KeyReading, self._inside, self._stretch
+        return _NamedKey, self._inside, self._stretch
 
 
-class _OpenKey(Frame):
-    """The frame of a free key.
+class _FreeKey(Checked):
+    """Inside a free key."""
 
-    Parameters
-    ----------
-    inside : OpenRecord
-    alone : bool
-        Whether nothing is added behind a key that is completed.
-    """
-
-    def __init__(self, inside: OpenRecord, alone: bool = False) -> None:
-        self.parent = inside.parent
+    def __init__(self, inside: OpenRecord, inner: Place, written: str = "") -> None:
+        self.below = inside.below
         self._inside = inside
-        self._alone = alone
+        self._inner = [inner]
+        self._written = written
 
-    def admits(self, written: str) -> bool:
-        return self._inside.free_value(parse_key(written, self._inside.rules.dialect)) is not None
-
-    def ended(self, written: str) -> list[Reading]:
+    def behind(self, written: str) -> Sequence[Gap]:
         inside = self._inside
         name = parse_key(written, inside.rules.dialect)
         value = inside.free_value(name)
         return [] if value is None else [Gap(inside.with_free(name, value), _behind_key(inside.spacing))]
 
-    def behind(self, character: str) -> Iterable[Reading]:
-        return ()
+    def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
+        return [_FreeKey(self._inside, inner[0], written)]
 
-    def spans_behind(self) -> list[Span]:
-        return []
+    def skip(self, text: str, position: int) -> tuple[Place, int]:
+        inner, end = self._inner[0].skip(text, position)
+        return (_FreeKey(self._inside, inner, self._written + text[position:end]) if end > position else self), end
+
+    @cached_property
+    def _whole(self) -> tuple[str, bool]:
+        return self._inside.key_that_begins(self._written, self._inner[0])
+
+    @property
+    def is_stuck(self) -> bool:  # type: ignore[override]
+        return not self._whole[1]
 
     def closing(self) -> str:
-        return ""  # it depends on the key
+        whole = self._whole[0]
+        return whole[len(self._written) :] + "".join(gap.closing() for gap in self.behind(whole))
 
-    def rest_behind(self, written: str) -> str:
-        inside = self._inside
-        name = parse_key(written, inside.rules.dialect)
-        value = None if self._alone else inside.free_value(name)
-        return "" if value is None else inside.with_free(name, value).completed(_behind_key(inside.spacing))
+    def identity(self) -> tuple[object, ...]:
+        return _FreeKey, self._inside, self._written
+
+    def spans(self) -> list[Span]:
+        return self._inner[0].all_spans()

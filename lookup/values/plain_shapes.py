@@ -5,30 +5,14 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import regex
 
-from lookup.values.shapes import Frame, Reading, Shape, Span, byte_length, spans_of
+from lookup.schema.number_range import Numbers
+from lookup.values.shapes import LeafShape, Span, byte_length, spans_of
 
 _IN_NUMBERS: Final = "-+.0123456789eE"
-
-
-class WrittenNumbers(Protocol):
-    """Which numbers there are, as they are written."""
-
-    @property
-    def longest(self) -> int:
-        """Upper bound on the characters of ``rest``."""
-
-    def whole(self, written: str) -> bool:
-        """Whether it is a number."""
-
-    def possible(self, written: str) -> bool:
-        """Whether a number begins so."""
-
-    def rest(self, written: str) -> str:
-        """What completes the beginning of a number."""
 
 
 class AnyNumbers:
@@ -40,61 +24,42 @@ class AnyNumbers:
         self._pattern = regex.compile(pattern)
 
     def whole(self, written: str) -> bool:
-        """See WrittenNumbers."""
+        """Whether it is a number."""
         return self._pattern.fullmatch(written) is not None
 
     def possible(self, written: str) -> bool:
-        """See WrittenNumbers."""
+        """Whether a number begins so."""
         return self._pattern.fullmatch(written, partial=True) is not None
 
     def rest(self, written: str) -> str:
-        """See WrittenNumbers."""
+        """What completes the beginning of a number."""
         return "" if self.whole(written) else "0"
 
 
-class Number(Shape):
-    """Decimal numbers."""
+class Number(LeafShape):
+    """Decimal numbers. The state is what is written."""
 
-    def __init__(self, numbers: WrittenNumbers) -> None:
+    first = ""
+
+    def __init__(self, numbers: Numbers | AnyNumbers) -> None:
         self.numbers = numbers
 
     @property
     def longest_closing(self) -> int:
         return self.numbers.longest
 
-    @cached_property
-    def size(self) -> int:
-        return len(self.shortest())
+    def step(self, state: str, character: str) -> str | None:
+        written = state + character
+        return written if character in _IN_NUMBERS and self.numbers.possible(written) else None
 
-    def shortest(self) -> str:
-        return self.numbers.rest("")
+    def ends(self, state: str) -> bool:
+        return bool(state) and self.numbers.whole(state)
 
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [_NumberReading(self.numbers, frame, "")]
+    def rest(self, state: str) -> str:
+        return self.numbers.rest(state)
 
-
-class _NumberReading(Reading):
-    """Inside a number or at its end."""
-
-    def __init__(self, numbers: WrittenNumbers, frame: Frame | None, written: str) -> None:
-        self.frame = frame
-        self._numbers = numbers
-        self._written = written
-        self.whole = bool(written) and numbers.whole(written)
-
-    def read(self, character: str) -> Iterable[Reading]:
-        if character not in _IN_NUMBERS or not self._numbers.possible(self._written + character):
-            return []
-        return [_NumberReading(self._numbers, self.frame, self._written + character)]
-
-    def closing(self) -> str:
-        return self._numbers.rest(self._written)
-
-    def identity(self) -> tuple[object, ...]:
-        return _NumberReading, self._numbers, self.frame, self._written
-
-    def spans(self) -> list[Span]:
-        return spans_of(c for c in _IN_NUMBERS if self._numbers.possible(self._written + c))
+    def spans(self, state: str) -> list[Span]:
+        return spans_of(c for c in _IN_NUMBERS if self.numbers.possible(state + c))
 
 
 class Stretch(NamedTuple):
@@ -130,14 +95,15 @@ class SortedTexts:
         """Whether one text of a stretch consists of the shared characters only."""
         return len(self.texts[stretch.start]) == stretch.length
 
-    def characters(self, stretch: Stretch) -> Iterator[str]:
-        """The characters that may continue a stretch."""
+    def stretches(self, stretch: Stretch) -> Iterator[tuple[str, Stretch]]:
+        """The characters that may continue a stretch, and the stretches behind."""
         start, end, length = stretch
         start += self.ends(stretch)
         while start < end:
             character = self.texts[start][length]
-            yield character
-            start = bisect_right(self.texts, character, start, end, key=lambda text: text[length])
+            stop = bisect_right(self.texts, character, start, end, key=lambda text: text[length])
+            yield character, Stretch(start, stop, length + 1)
+            start = stop
 
 
 def is_prefix_free(texts: Iterable[str]) -> bool:
@@ -146,21 +112,18 @@ def is_prefix_free(texts: Iterable[str]) -> bool:
     return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))
 
 
-class Literals(Shape):
+class Literals(LeafShape):
     """Given literals: the members of an enum, booleans, a default."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.given = tuple(literals)
         self.literals = SortedTexts(self.given)
+        self.first = self.literals.whole
 
     def only(self, wanted: Callable[[str], bool]) -> "Literals | None":
         """Those that are wanted; ``None`` if none is."""
         found = list(filter(wanted, self.given))
         return Literals(found) if found else None
-
-    @cached_property
-    def size(self) -> int:
-        return byte_length(self.shortest())
 
     @cached_property
     def longest_closing(self) -> int:
@@ -169,29 +132,15 @@ class Literals(Shape):
     def shortest(self) -> str:
         return min(self.given, key=byte_length)
 
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [_LiteralReading(self, frame, self.literals.whole)]
+    def step(self, state: Stretch, character: str) -> Stretch | None:
+        return self.literals.narrow(state, character)
 
+    def ends(self, state: Stretch) -> bool:
+        return state.length > 0 and self.literals.ends(state)
 
-class _LiteralReading(Reading):
-    """Inside a given literal or at its end."""
+    def rest(self, state: Stretch) -> str:
+        start, end, length = state
+        return min((text[length:] for text in self.literals.texts[start:end]), key=byte_length)
 
-    def __init__(self, shape: Literals, frame: Frame | None, stretch: Stretch) -> None:
-        self.frame = frame
-        self._shape = shape
-        self._stretch = stretch
-        self.whole = stretch.length > 0 and shape.literals.ends(stretch)
-
-    def read(self, character: str) -> Iterable[Reading]:
-        stretch = self._shape.literals.narrow(self._stretch, character)
-        return [_LiteralReading(self._shape, self.frame, stretch)] if stretch else []
-
-    def closing(self) -> str:
-        start, end, length = self._stretch
-        return min((text[length:] for text in self._shape.literals.texts[start:end]), key=byte_length)
-
-    def spans(self) -> list[Span]:
-        return spans_of(self._shape.literals.characters(self._stretch))
-
-    def identity(self) -> tuple[object, ...]:
-        return _LiteralReading, self._shape, self.frame, self._stretch
+    def spans(self, state: Stretch) -> list[Span]:
+        return spans_of(character for character, _ in self.literals.stretches(state))

@@ -1,21 +1,23 @@
-"""Read a text character by character: what its readings become, what completes them, and what may follow them."""
+"""Read a text character by character: to which places it leads, what completes them, and what may follow."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
-from lookup.values.shapes import Frame, Reading, Span, byte_length
+from lookup.values.shapes import END, Place, Span, byte_length
 
 _SIZES: Final = ((0, 0x80, 0, 0), (0x80, 0x800, 6, 0xC0), (0x800, 0x10000, 12, 0xE0), (0x10000, 0x110000, 18, 0xF0))
 """Code points with so many bytes, the bits behind those of the first byte, and what is added to it."""
 
 
-def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> list[Reading]:
-    """The readings after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
+def advance(places: Sequence[Place], text: str, most: int | None = None) -> list[Place]:
+    """The places after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
 
-    Linear in ``text``: each reading reads each character once.
+    Linear in ``text``: each place reads each character once.
     """
-    current = list(readings)
+    current = list(places)
     position = 0
     while current and position < len(text):
         if len(current) == 1:
@@ -27,42 +29,83 @@ def advance(readings: Sequence[Reading], text: str, most: int | None = None) -> 
     return current
 
 
-def _step(readings: Sequence[Reading], character: str) -> list[Reading]:
-    """The distinct readings after one character."""
-    if len(readings) == 1 and not readings[0].whole:
-        only = list(readings[0].read(character))
-        if len(only) < 2:
-            return only
-    following: dict[tuple[object, ...], Reading] = {}
-    for reading in readings:
-        found: list[Reading] = [*reading.read(character)]
-        if reading.whole and reading.frame is not None:
-            found += reading.frame.behind(character)
-        for new in found:
-            following.setdefault(new.identity(), new)
-    return list(following.values())
+def _step(places: Sequence[Place], character: str) -> list[Place]:
+    """The distinct places after one character."""
+    found: list[Place] = []
+    for place in places:
+        found += place.read(character)
+        if place.whole:
+            found += place.below.read(character)
+    if len(found) < 2:
+        return found
+    distinct: dict[tuple[object, ...], Place] = {}
+    for place in found:
+        distinct.setdefault(place.identity(), place)
+    return list(distinct.values())
 
 
-def closing(readings: Iterable[Reading]) -> str:
-    """The shortest text, in bytes, that completes one of the readings."""
-    given = list(readings)
-    able = [reading for reading in given if not reading.is_stuck] if len(given) > 1 else given
-    return min((_closing(reading) for reading in able or given), key=byte_length)
+def closing(places: Iterable[Place]) -> str:
+    """The shortest text, in bytes, that completes one of the places."""
+    given = list(places)
+    able = [place for place in given if not place.is_stuck] if len(given) > 1 else given
+    return min((_closing(place) for place in able or given), key=byte_length)
 
 
-def _closing(reading: Reading) -> str:
-    return "".join([reading.closing(), *(frame.closing() for frame in _frames(reading.frame))])
+def _closing(place: Place) -> str:
+    return "".join([one.closing() for one in place.stack()])
 
 
-def _frames(frame: Frame | None) -> Iterator[Frame]:
-    while frame is not None:
-        yield frame
-        frame = frame.parent
+def closings(place: Place) -> Iterator[str]:
+    """Texts that complete a place and those below, roughly the shorter ones first."""
+    if place is END:
+        yield ""
+        return
+    for text in place.closings():
+        for rest in closings(place.below):
+            yield text + rest
 
 
-def first_bytes(readings: Iterable[Reading]) -> frozenset[int]:
+class Checked(Place):
+    """Inside a member that is checked when it is finished: a free key, or an element that no other may equal.
+
+    Attributes
+    ----------
+    below : Place
+        The place behind the bracket around it.
+    _inner : sequence of Place
+        What may stand next in the member alone.
+    _written : str
+        What of the member stands before.
+    """
+
+    _inner: Sequence[Place]
+    _written: str
+
+    @abstractmethod
+    def behind(self, written: str) -> "Sequence[Place]":
+        """The place behind the finished member; none if it may not stand here."""
+
+    @abstractmethod
+    def going_on(self, inner: Sequence[Place], written: str) -> "Sequence[Place]":
+        """The place behind more of the member, which goes on; none if nothing that begins so may stand here."""
+
+    def read(self, character: str) -> Iterable[Place]:
+        further = _step(self._inner, character)
+        found: list[Place] = []
+        if inner := [place for place in further if place is not END]:
+            found += self.going_on(inner, self._written + character)
+        if len(inner) < len(further):
+            found += self.behind(self._written + character)
+        for place in self._inner:
+            if place.whole and place.below is END:
+                found += [new for behind in self.behind(self._written) for new in behind.read(character)]
+                break
+        return found
+
+
+def first_bytes(places: Iterable[Place]) -> frozenset[int]:
     """The first UTF-8 bytes of all characters that may follow."""
-    return frozenset[int]().union(*[_first_bytes(span) for reading in readings for span in reading.all_spans()])
+    return frozenset[int]().union(*[_first_bytes(span) for place in places for span in place.all_spans()])
 
 
 @lru_cache(maxsize=4096)

@@ -1,15 +1,15 @@
 """An incremental parser of values, character by character.
 
-A ``Shape`` describes the literals of one type. Reading a prefix of a literal gives one ``Reading``, or several if a
-union does not yet determine the type. A reading inside brackets has a ``Frame``, which refers to the frame around it.
-All three are immutable, so that the states of a prefix are shared by all its continuations. A reading and its frames
-tell what is still missing, from the inside out.
+A ``Shape`` describes the literals of one type. A prefix of a literal is read to one ``Place``, or to several if a union
+does not yet determine the type: what may stand next. Below it lies the place behind what stands there, and so on down
+to ``END``. Places are immutable, so that those of a prefix are shared by all its continuations.
 """
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 Span = tuple[int, int]
 """Some code points, from the first one to the one behind the last one."""
@@ -25,85 +25,85 @@ def byte_length(text: str) -> int:
     return len(text.encode())
 
 
-class Reading(ABC):
-    """One way to read a prefix: an unfinished member, or the gap before a member.
+class Place(ABC):
+    """What may stand next: the rest of a member, the gap before one, or what follows one in a bracket.
 
     Attributes
     ----------
-    frame : Frame or None
-        The bracket around the member; ``None`` if the member is the whole value.
+    below : Place
+        The place behind what stands here.
     whole : bool
-        Whether the member may end here.
+        Whether nothing may stand here.
+    is_stuck : bool
+        Whether nothing is found that completes it: a free key that must be none of the named ones.
     """
 
-    frame: "Frame | None"
+    below: "Place"
     whole = False
-
-    @property
-    def is_stuck(self) -> bool:
-        """Whether nothing is found that completes the member: a free key that must be none of the named ones."""
-        return False
+    is_stuck = False
 
     @abstractmethod
-    def read(self, character: str) -> Iterable["Reading"]:
-        """The readings after one more character of the member."""
+    def read(self, character: str) -> "Iterable[Place]":
+        """The places behind one more character that stands here."""
 
     @abstractmethod
     def closing(self) -> str:
-        """A short text that completes the member."""
+        """A short text that completes what stands here."""
 
-    @abstractmethod
+    def closings(self) -> Iterator[str]:
+        """Texts that complete what stands here, roughly the shorter ones first."""
+        yield self.closing()
+
     def identity(self) -> tuple[object, ...]:
-        """Equal for readings with the same continuations."""
+        """Equal for places with the same continuations."""
+        return (self,)
 
-    def skip(self, text: str, position: int) -> "tuple[Reading, int]":
-        """Read as much of ``text`` as possible at once. Return the reading and the position behind it."""
+    def skip(self, text: str, position: int) -> "tuple[Place, int]":
+        """Read as much of ``text`` as possible at once. Return the place and the position behind it."""
         return self, position
 
     @abstractmethod
     def spans(self) -> Iterable[Span]:
-        """The characters that may follow inside the member."""
+        """The characters that may stand here."""
 
     def all_spans(self) -> list[Span]:
-        """The characters that may follow, inside the member or behind it."""
-        behind = self.frame.spans_behind() if self.whole and self.frame is not None else ()
-        return [*self.spans(), *behind]
+        """The characters that may follow, here or below."""
+        return [*self.spans(), *(self.below.spans() if self.whole else ())]
+
+    @property
+    def is_end(self) -> bool:
+        """Whether a whole value may end here."""
+        return self.whole and self.below is END
+
+    def stack(self) -> "Iterator[Place]":
+        """This place and those below, without ``END``."""
+        place = self
+        while place is not END:
+            yield place
+            place = place.below
 
 
-class Frame(ABC):
-    """An open bracket.
+class _End(Place):
+    """Behind a value."""
 
-    Attributes
-    ----------
-    parent : Frame or None
-        The frame around it.
-    """
+    whole = True
 
-    parent: "Frame | None"
+    @property
+    def below(self) -> Place:  # type: ignore[override]
+        return self
 
-    @abstractmethod
-    def behind(self, character: str) -> Iterable[Reading]:
-        """The readings after ``character`` behind a complete member."""
+    def read(self, character: str) -> Iterable[Place]:
+        return ()
 
-    @abstractmethod
     def closing(self) -> str:
-        """The text that completes the bracket behind a complete member."""
-
-    @abstractmethod
-    def spans_behind(self) -> Iterable[Span]:
-        """The characters that may follow a complete member."""
-
-    def ended(self, written: str) -> list[Reading]:
-        """The readings behind the closing quote of a member ``written`` that is a text."""
-        return [Ended(self)]
-
-    def admits(self, written: str) -> bool:
-        """Whether the text ``written``, with its quotes, may be a member."""
-        return True
-
-    def rest_behind(self, written: str) -> str:
-        """What completes the bracket behind a member ``written`` that is a text, apart from ``closing``."""
         return ""
+
+    def spans(self) -> Iterable[Span]:
+        return ()
+
+
+END: Place = _End()
+"""Behind a whole value: the lowest place."""
 
 
 class Shape(ABC):
@@ -140,85 +140,139 @@ class Shape(ABC):
     def longest_closing(self) -> int: ...
 
     @abstractmethod
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        """The readings before the first character of a member of ``frame``."""
+    def start(self, below: Place) -> Iterable[Place]:
+        """The places before the first character of a literal that ``below`` follows."""
 
     @abstractmethod
     def shortest(self) -> str:
         """A literal of ``size`` bytes."""
 
 
-class Start(Reading):
+class Start(Place):
     """Before the first character of a value."""
 
-    def __init__(self, shape: Shape, frame: Frame | None = None) -> None:
-        self.frame = frame
+    def __init__(self, shape: Shape, below: Place = END) -> None:
+        self.below = below
         self.shape = shape
 
     @cached_property
-    def _ways(self) -> Sequence[Reading]:
-        return list(self.shape.start(self.frame))
+    def _ways(self) -> Sequence[Place]:
+        ways = list(self.shape.start(self.below))
+        return ways + [way.below for way in ways if way.whole]
 
-    def read(self, character: str) -> Iterable[Reading]:
-        return [reading for way in self._ways for reading in way.read(character)]
+    def read(self, character: str) -> Iterable[Place]:
+        return [place for way in self._ways for place in way.read(character)]
 
     def closing(self) -> str:
         return self.shape.shortest()
 
     def identity(self) -> tuple[object, ...]:
-        return Start, self.shape, self.frame
+        return Start, self.shape, self.below
 
     def spans(self) -> list[Span]:
         return [span for way in self._ways for span in way.spans()]
 
 
-class Ended(Reading):
-    """Behind the last character of a member."""
+class Fixed(Place):
+    """Before the rest of a fixed text, which is not empty."""
 
-    whole = True
-
-    def __init__(self, frame: Frame | None) -> None:
-        self.frame = frame
-
-    def read(self, character: str) -> Iterable[Reading]:
-        return ()
-
-    def closing(self) -> str:
-        return ""
-
-    def identity(self) -> tuple[object, ...]:
-        return Ended, self.frame
-
-    def spans(self) -> list[Span]:
-        return []
-
-
-class Fixed(Reading):
-    """Before the rest of a fixed text, which is not empty; ``behind`` makes the reading that goes on behind it."""
-
-    def __init__(self, frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> None:
-        self.frame = frame
+    def __init__(self, rest: str, below: Place) -> None:
+        self.below = below
         self._rest = rest
-        self._behind = behind
 
-    def read(self, character: str) -> Iterable[Reading]:
-        if character != self._rest[0]:
-            return []
-        return [fixed(self.frame, self._rest[1:], self._behind)]
+    def read(self, character: str) -> Iterable[Place]:
+        return [fixed(self._rest[1:], self.below)] if character == self._rest[0] else ()
 
     def closing(self) -> str:
-        return self._rest + self._behind().closing()
+        return self._rest
 
     def identity(self) -> tuple[object, ...]:
-        return Fixed, self._rest, self._behind().identity()
+        return Fixed, self._rest, *self.below.identity()
 
     def spans(self) -> list[Span]:
-        return spans_of(self._rest[0])
+        point = ord(self._rest[0])
+        return [(point, point + 1)]
 
 
-def fixed(frame: Frame | None, rest: str, behind: Callable[[], Reading]) -> Reading:
-    """The reading before the rest of a fixed text, which may be empty."""
-    return Fixed(frame, rest, behind) if rest else behind()
+def fixed(rest: str, below: Place) -> Place:
+    """The place before the rest of a fixed text, which may be empty."""
+    return Fixed(rest, below) if rest else below
+
+
+class LeafShape(Shape):
+    """Literals without brackets, read in states that the shape makes.
+
+    Attributes
+    ----------
+    first : object
+        The state before the first character.
+    """
+
+    first: Any
+
+    @abstractmethod
+    def step(self, state: Any, character: str) -> Any:
+        """The state behind a character; ``None`` if it may not follow."""
+
+    @abstractmethod
+    def ends(self, state: Any) -> bool:
+        """Whether a literal may end here."""
+
+    @abstractmethod
+    def rest(self, state: Any) -> str:
+        """A short text that completes a literal."""
+
+    def rests(self, state: Any) -> Iterator[str]:
+        """Texts that complete a literal, roughly the shorter ones first."""
+        yield self.rest(state)
+
+    def skip(self, state: Any, text: str, position: int) -> tuple[Any, int]:
+        """Read as much of ``text`` as possible at once. Return the state and the position behind it."""
+        return state, position
+
+    @abstractmethod
+    def spans(self, state: Any) -> Iterable[Span]:
+        """The characters that may follow."""
+
+    @property
+    def size(self) -> int:
+        return byte_length(self.shortest())
+
+    def shortest(self) -> str:
+        return self.rest(self.first)
+
+    def start(self, below: Place) -> Iterable[Place]:
+        return [Leaf(self, self.first, below)]
+
+
+class Leaf(Place):
+    """Inside a literal without brackets."""
+
+    def __init__(self, shape: LeafShape, state: Any, below: Place) -> None:
+        self.below = below
+        self._shape = shape
+        self._state = state
+        self.whole = shape.ends(state)
+
+    def read(self, character: str) -> Iterable[Place]:
+        state = self._shape.step(self._state, character)
+        return () if state is None else [Leaf(self._shape, state, self.below)]
+
+    def skip(self, text: str, position: int) -> tuple[Place, int]:
+        state, end = self._shape.skip(self._state, text, position)
+        return (Leaf(self._shape, state, self.below) if end > position else self), end
+
+    def closing(self) -> str:
+        return self._shape.rest(self._state)
+
+    def closings(self) -> Iterator[str]:
+        return self._shape.rests(self._state)
+
+    def identity(self) -> tuple[object, ...]:
+        return Leaf, self._shape, self._state, self.below
+
+    def spans(self) -> Iterable[Span]:
+        return self._shape.spans(self._state)
 
 
 class Enclosed(Shape):
@@ -239,30 +293,8 @@ class Enclosed(Shape):
     def shortest(self) -> str:
         return self._opening + self._inner.shortest() + self._closing
 
-    @cached_property
-    def _outermost(self) -> "_Enclosing":
-        return _Enclosing(None, self._closing)  # one object, so that readings with the same continuations are equal
-
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        enclosing = self._outermost if frame is None else _Enclosing(frame, self._closing)
-        return [fixed(enclosing, self._opening, lambda: Start(self._inner, enclosing))]
-
-
-class _Enclosing(Frame):
-    """The closing text around a literal."""
-
-    def __init__(self, parent: Frame | None, closing: str) -> None:
-        self.parent = parent
-        self._closing = closing
-
-    def behind(self, character: str) -> Iterable[Reading]:
-        return Fixed(self.parent, self._closing, lambda: Ended(self.parent)).read(character)
-
-    def closing(self) -> str:
-        return self._closing
-
-    def spans_behind(self) -> list[Span]:
-        return spans_of(self._closing[0])
+    def start(self, below: Place) -> Iterable[Place]:
+        return [fixed(self._opening, Start(self._inner, Fixed(self._closing, below)))]
 
 
 class Union(Shape):
@@ -283,8 +315,8 @@ class Union(Shape):
     def longest_closing(self) -> int:
         return max(shape.longest_closing for shape in self.alternatives)
 
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [reading for shape in self.alternatives for reading in shape.start(frame)]
+    def start(self, below: Place) -> Iterable[Place]:
+        return [place for shape in self.alternatives for place in shape.start(below)]
 
     def shortest(self) -> str:
         return min(self.alternatives, key=lambda shape: shape.size).shortest()

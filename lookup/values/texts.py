@@ -14,9 +14,8 @@ from lookup.languages.language import Language, State, completions, pattern_lang
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
-from lookup.values.shapes import Ended, Frame, Reading, Shape, Span, byte_length, fixed, spans_of
+from lookup.values.shapes import Fixed, Leaf, LeafShape, Place, Span, byte_length, fixed, spans_of
 
-_MAX_TRIED: Final = 2_000
 _MAX_KEPT: Final = 512
 _IN_ESCAPES: Final = "\"'\\/bfnrtu0123456789abcdefABCDEF"
 _LONGEST_CHARACTER: Final = 6
@@ -33,6 +32,10 @@ _RESTS: Final = (
 class _Escape(NamedTuple):
     written: str
     character: str
+
+
+_TextState = tuple[State, str]
+"""The state of a text's language, and the part of an escape that stands behind."""
 
 
 class _Writing:
@@ -111,8 +114,8 @@ def any_text(syntax: TextSyntax) -> "Text":
     return Text(syntax, pattern_language(syntax.contents), is_limited=False)
 
 
-class Text(Shape):
-    """The texts of a language in a syntax.
+class Text(LeafShape):
+    """The texts of a language in a syntax. A state is one of the language, and the part of an escape behind it.
 
     Parameters
     ----------
@@ -128,16 +131,13 @@ class Text(Shape):
         self.language = language
         self.is_limited = is_limited
         self.writing = _writing(syntax)
+        self.first = (language.start, "")
         self._spans: dict[State, list[Span]] = {}
 
     @cached_property
     def _shortest(self) -> str:
         rest = self.language.rest(self.language.start)
         return self.syntax.opening + self.writing.written(rest) + self.syntax.closing
-
-    @property
-    def size(self) -> int:
-        return byte_length(self._shortest)
 
     @cached_property
     def longest_closing(self) -> int:
@@ -147,132 +147,78 @@ class Text(Shape):
     def shortest(self) -> str:
         return self._shortest
 
-    def start(self, frame: Frame | None) -> Iterable[Reading]:
-        return [fixed(frame, self.syntax.opening, lambda: TextReading(self, frame, self.language.start))]
+    def start(self, below: Place) -> Iterable[Place]:
+        syntax = self.syntax
+        return [fixed(syntax.opening, Leaf(self, self.first, Fixed(syntax.closing, below)))]
 
-    def spans(self, state: State) -> list[Span]:
-        """The characters that may follow inside the text, where no escape has begun."""
-        known = self._spans.get(state)
+    def step(self, state: _TextState, character: str) -> _TextState | None:
+        read, pending = state
+        if pending:
+            return self._escaped(read, pending + character)
+        if self.writing.is_plain(character):
+            behind = self.language.step(read, character)
+            return None if behind is None else (behind, "")
+        return self._escaped(read, character) if character == "\\" else None
+
+    def _escaped(self, read: State, pending: str) -> _TextState | None:
+        if not self.writing.begins_escape(pending):
+            return None
+        if self.is_limited and next(self._possible(read, pending), None) is None:
+            return None
+        escaped = self.writing.escape(pending)
+        if escaped is None:
+            return (read, pending)
+        behind = self.language.step(read, escaped)
+        return None if behind is None else (behind, "")
+
+    def _possible(self, read: State, pending: str) -> Iterator[_Escape]:
+        """The usual escapes that begin so and whose characters may follow."""
+        step = self.language.step
+        for escape in self.writing.escapes:
+            if escape.written.startswith(pending) and step(read, escape.character) is not None:
+                yield escape
+
+    def skip(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
+        read, pending = state
+        end = position if pending else self.writing.plain_until(text, position)
+        if end == position:
+            return state, position
+        behind = self.language.run(read, text[position:end])
+        return (state, position) if behind is None else ((behind, ""), end)
+
+    def ends(self, state: _TextState) -> bool:
+        return not state[1] and self.language.whole(state[0])
+
+    def rest(self, state: _TextState) -> str:
+        return next(self.rests(state))
+
+    def rests(self, state: _TextState) -> Iterator[str]:
+        read, pending, begun = *state, ""
+        if pending:
+            possible = next(self._possible(read, pending)).written if self.is_limited else None
+            begun = possible[len(pending) :] if possible else self.writing.completed(pending)
+            escaped = self.writing.escape(pending + begun)
+            read = (self.language.step(read, escaped) if escaped else None) or read
+        for rest in completions(self.language, read):
+            yield begun + self.writing.written(rest)
+
+    def spans(self, state: _TextState) -> list[Span]:
+        read, pending = state
+        if pending:
+            return spans_of(character for character in _IN_ESCAPES if self._escaped(read, pending + character))
+        known = self._spans.get(read)
         if known is None:
             if len(self._spans) >= _MAX_KEPT:
                 self._spans.clear()
-            known = self._spans[state] = self._spans_of(state)
+            known = self._spans[read] = self._spans_of(read)
         return known
 
-    def _spans_of(self, state: State) -> list[Span]:
-        spans = list(self.language.spans(state))
+    def _spans_of(self, read: State) -> list[Span]:
+        """The characters that may follow inside the text, where no escape has begun."""
+        spans = list(self.language.spans(read))
         plain = self.writing.plain
         found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
         step = self.language.step
-        if any(step(state, escape.character) is not None for escape in self.writing.escapes):
+        if any(step(read, escape.character) is not None for escape in self.writing.escapes):
             found.append((ord("\\"), ord("\\") + 1))
-        if self.language.whole(state):
-            found += spans_of(self.syntax.closing[0])
         return [span for span in found if span[0] < span[1]]
-
-    def shortest_of(self, frame: Frame) -> str:
-        """A short text that the frame admits."""
-        return next(iter(self.start(frame))).closing()
-
-
-class TextReading(Reading):
-    """Inside a text, behind what opens it.
-
-    Parameters
-    ----------
-    text : Text
-    frame : Frame or None
-    state : State
-        The state of the text's language before ``pending``.
-    written : str
-        What is written behind the opening.
-    pending : str
-        The part of an escape at its end.
-    """
-
-    def __init__(self, text: Text, frame: Frame | None, state: State, written: str = "", pending: str = "") -> None:
-        self.frame = frame
-        self._text = text
-        self._state = state
-        self._written = written
-        self._pending = pending
-
-    def read(self, character: str) -> Iterable[Reading]:
-        if self._pending:
-            return self._escaped(self._pending + character)
-        found = self._closed() if character == self._text.syntax.closing[0] else []
-        if not self._text.writing.is_plain(character):
-            return found if character != "\\" else self._escaped(character)
-        state = self._text.language.step(self._state, character)
-        return found if state is None else [*found, self._behind(state, character)]
-
-    def _behind(self, state: State, new: str, pending: str = "") -> Reading:
-        return TextReading(self._text, self.frame, state, self._written + new, pending)
-
-    def _closed(self) -> list[Reading]:
-        """The readings behind the first character of what closes the text."""
-        syntax = self._text.syntax
-        if not self._text.language.whole(self._state):
-            return []
-        whole = syntax.opening + self._written + syntax.closing
-        ended: list[Reading] = [Ended(None)] if self.frame is None else self.frame.ended(whole)
-        if len(syntax.closing) == 1 or not ended:
-            return ended
-        return [fixed(self.frame, syntax.closing[1:], lambda: ended[0])]
-
-    def _escaped(self, pending: str) -> list[Reading]:
-        text = self._text
-        if not text.writing.begins_escape(pending) or (text.is_limited and next(self._possible(pending), None) is None):
-            return []
-        escaped = text.writing.escape(pending)
-        if escaped is None:
-            return [self._behind(self._state, pending[-1], pending)]
-        state = text.language.step(self._state, escaped)
-        return [] if state is None else [self._behind(state, pending[-1])]
-
-    def _possible(self, pending: str) -> Iterator[_Escape]:
-        """The usual escapes that begin so and whose characters may follow."""
-        step, state = self._text.language.step, self._state
-        for escape in self._text.writing.escapes:
-            if escape.written.startswith(pending) and step(state, escape.character) is not None:
-                yield escape
-
-    def skip(self, text: str, position: int) -> tuple[Reading, int]:
-        end = position if self._pending else self._text.writing.plain_until(text, position)
-        if end == position:
-            return self, position
-        state = self._text.language.run(self._state, text[position:end])
-        return (self, position) if state is None else (self._behind(state, text[position:end]), end)
-
-    @cached_property
-    def _closing(self) -> tuple[str, bool]:
-        """What completes the text, and whether the frame admits it then."""
-        text, state, begun = self._text, self._state, ""
-        if self._pending:
-            possible = next(self._possible(self._pending)).written if text.is_limited else None
-            begun = possible[len(self._pending) :] if possible else text.writing.completed(self._pending)
-            escaped = text.writing.escape(self._pending + begun)
-            state = (text.language.step(state, escaped) if escaped else None) or state
-        for rest in itertools.islice(completions(text.language, state), _MAX_TRIED):
-            behind = begun + text.writing.written(rest) + text.syntax.closing
-            if self.frame is None:
-                return behind, True
-            whole = text.syntax.opening + self._written + behind
-            if self.frame.admits(whole):
-                return behind + self.frame.rest_behind(whole), True
-        return behind, False
-
-    def closing(self) -> str:
-        return self._closing[0]
-
-    @property
-    def is_stuck(self) -> bool:
-        return not self._closing[1]
-
-    def identity(self) -> tuple[object, ...]:
-        return TextReading, self._text, self.frame, self._written, self._pending
-
-    def spans(self) -> list[Span]:
-        if not self._pending:
-            return self._text.spans(self._state)
-        return spans_of(character for character in _IN_ESCAPES if self._escaped(self._pending + character))
