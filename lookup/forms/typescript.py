@@ -19,7 +19,6 @@ A namespace may also declare the types that its functions refer to. Built-in too
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
@@ -34,93 +33,62 @@ MAX_DEFINITIONS: Final = 50
 _OWN_NAMESPACE: Final = "functions"
 
 _NAMESPACE = re.compile(r"^[ \t]*namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE)
-_CLOSING = re.compile(r"^\}", re.MULTILINE)
+_CLOSING = re.compile(r"^\}(?!\))", re.MULTILINE)
 _DECLARATION = re.compile(
     r"""^[ \t]*(?:type[ \t]+(?P<type>[^\s=<>(){};]{1,200})[ \t]*=(?!=)
         |interface[ \t]+(?P<interface>[\w$]{1,200})[ \t]*(?=\{))""",
     re.VERBOSE | re.MULTILINE,
 )
-_PARAMETERS = re.compile(r"\s*\((?:\s*\)|\s*[A-Za-z_$][\w$]{0,199}[ \t]*\??[ \t]*:)")
-
-
-@dataclass(frozen=True)
-class _Declaration:
-    """A function with the schema of its parameters, or a type with its own schema."""
-
-    name: str
-    description: str
-    schema: Schema
-    is_function: bool
-    start: int
-    end: int
+_PARAMETERS = re.compile(r"\s*\(\s*(?:\)|[A-Za-z_$][\w$]{0,199}[ \t]*\??[ \t]*:)")
 
 
 def find(text: str) -> Iterator[TextTool]:
     """The functions that the namespaces of a text declare."""
-    if "namespace" not in text:
-        return
-    spaces = _namespaces(text)
-    own = any(name == _OWN_NAMESPACE for name, _, _ in spaces)
-    for name, start, end in spaces:
-        if own and name != _OWN_NAMESPACE:
-            continue
-        declarations = _declarations(text, start, end)
-        types = {d.name: {"description": d.description} | d.schema for d in declarations if not d.is_function}
-        for declaration in declarations:
-            if declaration.is_function and (tool := _tool(declaration, types)):
-                yield TextTool(tool, declaration.start, declaration.end)
+    spaces = list(bounded(_NAMESPACE, text)) if "namespace" in text else []
+    own = any(match["name"] == _OWN_NAMESPACE for match, _ in spaces)
+    for match, limit in spaces:
+        if not own or match["name"] == _OWN_NAMESPACE:
+            closing = _CLOSING.search(text, match.end(), limit)
+            yield from _functions(text, match.end(), closing.start() if closing else limit)
 
 
-def _namespaces(text: str) -> list[tuple[str, int, int]]:
-    """Name, start and end of the namespaces of a text."""
-    found = []
-    for match, limit in bounded(_NAMESPACE, text):
-        closing = None
-        for closing in _CLOSING.finditer(text, match.end(), limit):
-            if not text.startswith("})", closing.start()):
-                break
-        found.append((match["name"], match.end(), closing.start() if closing else limit))
-    return found
+def _functions(text: str, start: int, end: int) -> list[TextTool]:
+    """The functions of a namespace, each read up to where the next declaration begins.
 
-
-def _declarations(text: str, start: int, end: int) -> list[_Declaration]:
-    """The declarations of a namespace, each read up to where the next one begins. What cannot be read is left out."""
+    What cannot be read is left out. ``//`` stands in front of each line of the comment above a declaration, or once in
+    front of a text of several lines that begins where the declaration above or the namespace has ended.
+    """
     matches = list(bounded(_DECLARATION, text, start, end))
     names = {match["type"] or match["interface"] for match, _ in matches}
-    found: list[_Declaration] = []
+    functions: list[tuple[str, Schema, int, int]] = []
+    types: dict[str, Schema] = {}
     behind = start
     for match, limit in matches:
-        first = _comment_start(text, behind, match.start())
-        description = comment_text(text[first : match.start()]) if first < match.start() else ""
-        reader = TypeReader(text, match.end(), limit, names)
-        parameters = _PARAMETERS.match(text, match.end(), limit)
+        comment = text[behind : match.start()].lstrip()
+        if not comment.startswith("//"):
+            comment = ""
+        reader = TypeReader(text[match.end() : limit], names)
+        opening = reader.match(_PARAMETERS)
         try:
-            schema = _parameters(reader, parameters) if parameters else reader.type()
+            schema = _parameters(reader, opening[0]) if opening else reader.type()
         except LiteralError:
             continue
         reader.take(";")
+        behind = match.end() + reader.position
         name = match["type"] or match["interface"]
-        found.append(_Declaration(name, description, schema, parameters is not None, first, reader.position))
-        behind = reader.position
-    return found
+        described = {"description": comment_text(comment) if comment else "", **schema}
+        if opening:
+            functions.append((name, described, match.start() - len(comment), behind))
+        else:
+            types[name] = described
+    tools = [(_tool(name, schema, types), first, last) for name, schema, first, last in functions]
+    return [TextTool(tool, first, last) for tool, first, last in tools if tool]
 
 
-def _comment_start(text: str, behind: int, start: int) -> int:
-    """Where the comment above the declaration at ``start`` begins; ``start`` without a comment.
-
-    ``//`` stands in front of each line, or once in front of a text of several lines that begins where the declaration
-    above or the namespace has ended.
-    """
-    above = text[behind:start]
-    whole = above.lstrip()
-    return start - len(whole) if whole.startswith("//") else start
-
-
-def _parameters(reader: TypeReader, opening: re.Match[str]) -> Schema:
-    """The schema of the parameters of a function, whose name and colon are ``opening``, up to the end of its result."""
-    reader.position = opening.end()
+def _parameters(reader: TypeReader, opening: str) -> Schema:
+    """The schema of the parameters of a function behind ``opening``, up to the end of its result."""
     schema: Schema = {}
-    if not opening[0].endswith(")"):
+    if not opening.endswith(")"):
         schema = reader.type()
         reader.expect(")")
     reader.expect("=>")
@@ -128,16 +96,16 @@ def _parameters(reader: TypeReader, opening: re.Match[str]) -> Schema:
     return schema
 
 
-def _tool(declaration: _Declaration, types: Mapping[str, Schema]) -> ToolSpec | None:
-    """The tool of a declaration; ``None`` if its schema is none of parameters."""
-    schema = dict(declaration.schema)
+def _tool(name: str, schema: Schema, types: Mapping[str, Schema]) -> ToolSpec | None:
+    """The tool of a function; ``None`` if its schema is none of parameters."""
     used = _used(schema, types)
+    description = schema.pop("description")
     if "$ref" in schema and len(schema) == 1:
-        schema = dict(types.get(schema["$ref"].removeprefix("#/$defs/"), {}))
+        schema = types.get(schema["$ref"].removeprefix("#/$defs/"), {})
     schema = {"type": "object", **schema}
     if used:
         schema["$defs"] = used
-    return printed_tool(declaration.name, declaration.description, schema)
+    return printed_tool(name, description, schema)
 
 
 def _used(schema: Schema, types: Mapping[str, Schema]) -> Schema:

@@ -1,5 +1,6 @@
-"""TypeScript types, as chat templates print them -> JSON Schema, by recursive descent over a stretch of a text."""
+"""TypeScript types, as chat templates print them -> JSON Schema, by recursive descent."""
 
+import contextlib
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final, NoReturn
@@ -7,6 +8,7 @@ from typing import Any, Final, NoReturn
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
 from lookup.literals.literal_reader import parse_literal
+from lookup.scanning import skip
 from lookup.type_names import value_type
 
 Schema = dict[str, Any]
@@ -17,8 +19,9 @@ MAX_TRIALS: Final = 20
 MAX_STRING: Final = 1000
 
 _SPACE = re.compile(r"\s*")
-_IN_LINE = re.compile(r"[ \t]*")
+_SKIPPED = re.compile(r"(?:\s++|//[^\n]*+)*+")
 _COMMENT = re.compile(r"//([^\n]*)")
+_LINE = re.compile(r"[^\n]*\s*")
 _KEY = re.compile(
     r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)*+)"|(?P<bare>[^\s:?(){};,"'/|\[\]&<>=][^:?(){}\n]{0,200}?))
         [ \t]*(?P<optional>\?)?[ \t]*:(?=\s|[\w"'({\[])""",
@@ -28,7 +31,12 @@ _INDEX = re.compile(r"\[[ \t]*\w+[ \t]*:[^\]\n]{1,100}\][ \t]*:")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*")
 _NUMBER = re.compile(r"-?\d[\d_]{0,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,4})?")
 _GOES_ON = re.compile(r"[ \t]*(?:[,;|&}>)]|\[\])")
-_STRING_END = re.compile(r"""(?=[ \t]*(?:[|,;)}\]>=\n]|//|/\*|\[\]|\Z))""")
+# Templates that escape nothing have quotes in a text, which no separator follows.
+_STRING_END: Final = r"""(?=[ \t]*(?:[|,;)}\]>=\n]|//|/\*|\[\]|\Z))"""
+_STRING = re.compile(rf'"(?:[^"\\\n]|\\.|"(?!{_STRING_END}))*+"')
+_ARRAY = re.compile(r"[ \t]*\[\]")
+# What ends a key: a comma, a semicolon, the end of the line or of the object; and comments around it.
+_SEPARATOR = re.compile(r"[ \t]*+(?://([^\n]*+))?+(?:\s*+[,;](?:[ \t]*+//([^\n]*))?|(?=[ \t]*+[\n\r}]))")
 _DEFAULT = re.compile(r"default:[ \t]*", re.IGNORECASE)
 # What encoders print of a schema below the description: ``maximum: 10, minimum: 1``.
 _CONSTRAINTS = re.compile(
@@ -47,7 +55,7 @@ _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "integer", float: "nu
 
 
 class TypeReader:
-    """Reads types of a text between a position and ``limit``.
+    """Reads the types in a text.
 
     Parameters
     ----------
@@ -55,10 +63,9 @@ class TypeReader:
         The names that the namespace declares; the schema of such a name is a reference ``#/$defs/name``.
     """
 
-    def __init__(self, text: str, position: int, limit: int, declared: Collection[str]) -> None:
-        self.position = position
+    def __init__(self, text: str, declared: Collection[str]) -> None:
+        self.position = 0
         self._text = text
-        self._limit = limit
         self._declared = declared
         self._comments: list[str] = []  # those behind the types of the key that is being read
         self._commented = False  # whether lines above the key are a comment, which may go on without marks
@@ -70,7 +77,6 @@ class TypeReader:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             self._fail(f"at most {MAX_DEPTH} levels of nesting")
-        self._skip()
         self.take("|")
         branches = [self._branch()]
         while self._bar():
@@ -78,39 +84,40 @@ class TypeReader:
         self._depth -= 1
         return _union(branches)
 
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """The match of a pattern at the position, which is stepped over."""
+        match = pattern.match(self._text, self.position)
+        if match:
+            self.position = match.end()
+        return match
+
     def take(self, sign: str) -> bool:
-        """Whether a sign follows, which is stepped over."""
-        start = self.position
-        self._skip()
-        if self._text.startswith(sign, self.position, self._limit):
-            self.position += len(sign)
-            return True
-        self.position = start
-        return False
+        """Whether a sign follows, which is stepped over with the white space and the comments before it."""
+        start = skip(_SKIPPED, self._text, self.position)
+        found = self._text.startswith(sign, start)
+        if found:
+            self.position = start + len(sign)
+        return found
 
     def expect(self, sign: str) -> None:
         """Step over a sign that must follow."""
         if not self.take(sign):
             self._fail(repr(sign))
 
-    # Keys
-
     def _members(self) -> Schema:
-        """The object type whose opening brace is at the position."""
-        self.expect("{")
+        """The object type whose opening brace is behind the position."""
         properties: Schema = {}
         required: list[str] = []
         schema: Schema = {"type": "object", "properties": properties}
-        while True:
-            comment = self._leading_comment()
-            if self.take("}"):
-                break
-            if index := _INDEX.match(self._text, self.position, self._limit):
-                self.position = index.end()
+        while not self.take("}"):
+            self.match(_SPACE)
+            comment = self.position
+            self.match(_SKIPPED)
+            if self.match(_INDEX):
                 schema["additionalProperties"] = self.type()
                 self._separator()
                 continue
-            key, optional, spec = self._member(comment)
+            key, optional, spec = self._member(comment if self.position > comment else None)
             if key in properties:
                 self._fail("a new key")
             properties[key] = spec
@@ -122,47 +129,31 @@ class TypeReader:
             del schema["properties"]
         return schema
 
-    def _leading_comment(self) -> int | None:
-        """Where the ``//`` comments above a key begin; ``None`` without one."""
-        self.position = start = self._behind(_SPACE)
-        self._skip()
-        if self.position >= self._limit:
-            self._fail("a key or '}'")
-        if not _COMMENT.match(self._text, start, self._limit):
-            return None
-        if self._text[self.position] not in "}[":
-            self._pass_text()
-        return start
-
     def _member(self, comment: int | None) -> tuple[str, bool, Schema]:
-        """One key; where lines of its comment have no ``//``, those that are no key belong to the comment."""
-        while True:
+        """The name of a key, whether it is optional, and its schema.
+
+        The comment above it begins at ``comment``. Where its lines have no ``//``, those that are no key belong to it.
+        """
+        while self._text[self.position : self.position + 1] not in ("", "}"):
             start = self.position
-            try:
-                return self._key(comment, start)
-            except LiteralError:
-                self._trials += 1
-                if comment is None or self._trials > MAX_TRIALS:
-                    raise
-            self.position = self._line_end(start)
-            self._pass_text()
+            if match := self.match(_KEY):
+                try:
+                    spec = self._key(match, comment)
+                except LiteralError:
+                    self._trials += 1
+                    if comment is None or self._trials > MAX_TRIALS:
+                        raise
+                else:
+                    key = match["bare"] if match["quoted"] is None else _text_of(f'"{match["quoted"]}"')
+                    return key, match["optional"] is not None, spec
+            elif comment is None:
+                break
+            self.position = start
+            self.match(_LINE)
+        self._fail("a key")
 
-    def _pass_text(self) -> None:
-        """Go to the next line that may be a key."""
-        while True:
-            self.position = self._behind(_SPACE)
-            if self.position >= self._limit or self._text[self.position] == "}":
-                self._fail("a key")
-            if _KEY.match(self._text, self.position, self._limit):
-                return
-            self.position = self._line_end(self.position)
-
-    def _key(self, comment: int | None, start: int) -> tuple[str, bool, Schema]:
-        """The name of a key, whether it is optional, and its schema with what the comments around it say."""
-        match = _KEY.match(self._text, start, self._limit)
-        if not match:
-            self._fail("a key")
-        self.position = match.end()
+    def _key(self, match: re.Match[str], comment: int | None) -> Schema:
+        """The schema of a key with what the comments around it say."""
         outer = self._depth, self._comments, self._commented
         behind: list[str] = []
         self._comments, self._commented = behind, comment is not None
@@ -173,77 +164,66 @@ class TypeReader:
             self._depth, self._comments, self._commented = outer
         if comment is not None:
             broken = self._text.startswith("\n", match.end())
-            _add_comment(spec, comment_text(self._text[comment:start]), "default: " if broken else "Default: ")
+            above = comment_text(self._text[comment : match.start()])
+            _add_comment(spec, above, "default: " if broken else "Default: ")
         for written in behind:
             default = _default(written, spec.get("enum"))
             if default is not MISSING:
                 spec.setdefault("default", default)
             elif written.strip():
                 spec.setdefault("description", written.strip())
-        key = match["bare"] if match["quoted"] is None else _text_of(f'"{match["quoted"]}"')
-        return key, match["optional"] is not None, spec
+        return spec
 
     def _separator(self) -> None:
-        """What ends a key: a comma, a semicolon, the end of the line or of the object; and a comment behind it."""
-        self._keep_comment()
-        following = self._behind(_SPACE)
-        if self._text[following : following + 1] in (",", ";") and following < self._limit:
-            self.position = following + 1
-            self._keep_comment()
-        elif self._text[self._behind(_IN_LINE) : self._behind(_IN_LINE) + 1] not in ("\n", "\r", "}"):
+        """What ends a key, with the comments around it."""
+        match = self.match(_SEPARATOR)
+        if not match:
             self._fail("',' or '}'")
-
-    # Types
+        self._comments += filter(None, match.groups())
 
     def _bar(self) -> bool:
         """Whether another branch of a union follows; some templates write the bar behind a comment, as its end."""
-        before = len(self._comments)
-        start = self.position
-        self._skip(keep=True)
-        if self.take("|"):
-            return True
-        if len(self._comments) > before and self._comments[-1].rstrip().endswith(" |"):
-            self._comments[-1] = self._comments[-1].rstrip().removesuffix(" |")
-            return True
-        del self._comments[before:]
-        self.position = start
-        return False
+        end = skip(_SKIPPED, self._text, self.position)
+        comments = _COMMENT.findall(self._text[self.position : end])
+        if self._text.startswith("|", end):
+            end += 1
+        elif comments and comments[-1].rstrip().endswith(" |"):
+            comments[-1] = comments[-1].rstrip().removesuffix(" |")
+        else:
+            return False
+        self._comments += comments
+        self.position = end
+        return True
 
     def _branch(self) -> Schema:
         """A type without a bar, with the brackets of arrays behind it."""
         schema = self._primary()
-        while self._text.startswith("[]", here := self._behind(_IN_LINE)):
-            self.position = here + 2
+        while self.match(_ARRAY):
             schema = _array(schema)
         return schema
 
     def _primary(self) -> Schema:
-        self._skip()
-        char = self._text[self.position : self.position + 1] if self.position < self._limit else ""
-        if char == "{":
+        if self.take("{"):
             return self._members()
-        if char == "(":
-            self.position += 1
+        if self.take("("):
             schema = self.type()
             self.expect(")")
             return schema
-        if char == '"':
-            return {"const": self._string()}
-        if number := _NUMBER.match(self._text, self.position, self._limit):
-            self.position = number.end()
+        self.match(_SKIPPED)
+        if (text := self.match(_STRING)) and len(text[0]) <= MAX_STRING:
+            return {"const": _text_of(text[0])}
+        if number := self.match(_NUMBER):
             return {"const": parse_literal(number[0].replace("_", ""))}
-        name = _NAME.match(self._text, self.position, self._limit)
-        if not name:
-            self._fail("a type")
-        self.position = name.end()
-        return self._named(name[0])
+        if name := self.match(_NAME):
+            return self._named(name[0])
+        self._fail("a type")
 
     def _named(self, name: str) -> Schema:
         if name in _WORDS:
             return dict(_WORDS[name])
         element: Schema = {}
         if self._text.startswith("<", self.position):
-            self.position += 1
+            self.expect("<")
             element = self.type()
             self.expect(">")
         if name in ("any", "unknown"):
@@ -254,52 +234,13 @@ class TypeReader:
         if kind == "list":
             return _array(element)
         if kind == "any":
-            if self._commented and not _GOES_ON.match(self._text, self.position, self._limit):
+            if self._commented and not _GOES_ON.match(self._text, self.position):
                 self._fail("the name of a type")  # rather a word in a line of a comment
             return {}
         return {"type": name}
 
-    def _string(self) -> str:
-        """A text in quotes; templates that escape nothing have quotes in it, which no separator follows."""
-        start = self.position
-        line_end = self._text.find("\n", start, self._limit)
-        limit = min(line_end if line_end >= 0 else self._limit, start + MAX_STRING)
-        escaped = False
-        for position in range(start + 1, limit):
-            char = self._text[position]
-            if char == '"' and not escaped and _STRING_END.match(self._text, position + 1):
-                self.position = position + 1
-                return _text_of(self._text[start : self.position])
-            escaped = char == "\\" and not escaped
-        self._fail('a closing "')
-
-    # Characters
-
-    def _skip(self, keep: bool = False) -> None:
-        """Step over white space and comments, which may be kept."""
-        self.position = self._behind(_SPACE)
-        while comment := _COMMENT.match(self._text, self.position, self._limit):
-            if keep:
-                self._comments.append(comment[1])
-            self.position = comment.end()
-            self.position = self._behind(_SPACE)
-
-    def _keep_comment(self) -> None:
-        """Keep a comment in the rest of the line."""
-        if comment := _COMMENT.match(self._text, self._behind(_IN_LINE), self._limit):
-            self._comments.append(comment[1])
-            self.position = comment.end()
-
-    def _behind(self, blank: re.Pattern[str]) -> int:
-        match = blank.match(self._text, self.position, self._limit)
-        return match.end() if match else self.position
-
-    def _line_end(self, position: int) -> int:
-        end = self._text.find("\n", position, self._limit)
-        return end if end >= 0 else self._limit
-
     def _fail(self, expected: str) -> NoReturn:
-        raise LiteralError(expected, min(self.position, self._limit))
+        raise LiteralError(expected, self.position)
 
 
 def comment_text(region: str) -> str:
@@ -340,14 +281,11 @@ def _default(comment: str, enum: Any) -> Any:
         return MISSING
     written = comment.strip()[match.end() :]
     texts = (written, written.removesuffix(",").rstrip())
+    if enum and (listed := [text for text in texts if text in enum]):
+        return listed[0]
     for text in texts:
-        if enum and text in enum:
-            return text
-    for text in texts:
-        try:
+        with contextlib.suppress(LiteralError):
             return parse_literal(text)
-        except LiteralError:
-            continue
     return written.removesuffix(",")
 
 
