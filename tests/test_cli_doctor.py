@@ -12,9 +12,10 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBa
 from chat.chat_models import HERMES
 from command_line import Cli, assert_bad
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.doctor.self_check import CALLS, SelfCheck
+from tooldecoding.doctor import CALLS, self_check
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
 
@@ -146,7 +147,7 @@ def test_an_engine_that_the_model_cannot_have(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize("call_format", CALL_FORMATS.values(), ids=lambda f: f.name)
 def test_samples_are_decoded_exactly_in_every_format(call_format: CallFormat) -> None:
     tokenizer = byte_level_tokenizer()
-    checked = SelfCheck(tiny_model("llama", len(tokenizer)), tokenizer).run(call_format)
+    checked = self_check(SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer), call_format)
     assert checked["difference"] == ""
     assert checked["exact"] == checked["tried"]
     assert checked["tried"] == sum(call_format.parallel or len(calls) == 1 for calls in CALLS.values())

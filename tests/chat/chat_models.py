@@ -1,7 +1,10 @@
 """Decoders for tests of chat: a tokenizer with a chat template, and a model that a test speaks for."""
 
+import json
+import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from transformers import AddedToken
@@ -17,6 +20,14 @@ HERMES = (
     '{% endfor %}{{ "\\n" }}{% endfor %}{% if add_generation_prompt %}[assistant]{% endif %}'
 )
 """A short template of our own."""
+
+MCP_STUB = [sys.executable, str(Path(__file__).parent / "mcp_stub.py")]
+"""The command of a server whose tools are those of the stub."""
+
+
+def call(name: str, **arguments: Any) -> str:
+    """What a model of this template writes for a call."""
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
 @cache

@@ -1,21 +1,19 @@
 """Agents: what is called, asked and told, by a model that answers as it is told; and the command."""
 
 import json
-import sys
 from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_models import HERMES, decoder_of, says
+from chat_models import HERMES, MCP_STUB, call, decoder_of, says
 
 from command_line import Ran, assert_bad
 from lookup import ToolDecodingError
 from tooldecoding.agents.agent import Agent, Event
 from tooldecoding.testing import SyntheticDecoder
 
-STUB = f"{sys.executable} {Path(__file__).parent / 'mcp_stub.py'}"
+STUB = " ".join(MCP_STUB)
 
 
 def add(a: int, b: int) -> int:
@@ -35,11 +33,6 @@ def broken(a: int) -> int:
         a: Anything.
     """
     raise OSError("no luck")
-
-
-def call(name: str, **arguments: Any) -> str:
-    written = json.dumps({"name": name, "arguments": arguments})
-    return f"<tool_call>\n{written}\n</tool_call>"
 
 
 def calls_first(*calls: str, answer: str = "Done.") -> Callable[[str], str]:

@@ -1,13 +1,11 @@
 """The agent of the page on chat, run as it stands there, on a model that a test speaks for."""
 
-import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_models import HERMES, decoder_of, says
+from chat_models import HERMES, MCP_STUB, call, decoder_of, says
 
 from tooldecoding.agents.servers import McpServer
 
@@ -22,10 +20,6 @@ def snippet(name: str) -> dict[str, Any]:
     return names
 
 
-def call(name: str, **arguments: Any) -> str:
-    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
-
-
 def get_weather(city: str, days: int) -> str:
     """Get the weather forecast.
 
@@ -37,7 +31,7 @@ def get_weather(city: str, days: int) -> str:
 
 
 def test_the_agent_calls_tools_of_a_server_until_the_model_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    stub = McpServer(name="stub", command=sys.executable, args=[str(Path(__file__).parent / "mcp_stub.py")])
+    stub = McpServer(name="stub", command=MCP_STUB[0], args=MCP_STUB[1:])
     monkeypatch.setattr(McpServer, "parse", classmethod(lambda cls, text: stub))
     decoder = decoder_of(HERMES, max_value_tokens=30)
     says(decoder, lambda prompt: "Done." if "[tool]" in prompt else "I ask.\n" + call("echo", text="Rome"))

@@ -4,23 +4,20 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_models import MCP_STUB
 
 from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
 from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.errors import ConfigError
 
-STUB = [sys.executable, str(Path(__file__).parent / "mcp_stub.py")]
-
 
 def stub(name: str = "stub", **fields: Any) -> McpServer:
     """A server whose tools are those of the stub."""
-    return McpServer(**{"name": name, "command": STUB[0], "args": STUB[1:]} | fields)
+    return McpServer(**{"name": name, "command": MCP_STUB[0], "args": MCP_STUB[1:]} | fields)
 
 TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
 
@@ -142,7 +139,7 @@ def test_streamable_http():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([*STUB, str(port)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*MCP_STUB, str(port)], stderr=subprocess.DEVNULL)
     try:
         for _ in range(150):
             with socket.socket() as tried:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from chat_models import HERMES
 
 from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
@@ -33,14 +34,7 @@ SCHEMA_TOOL = {
     },
 }
 TURNS = (Message("user", "Grüße, paint it."),)
-CHAT_TEMPLATE = (
-    "{% for t in tools %}<tool>{{ t | tojson }}</tool>{% endfor %}"
-    "{% for m in messages %}<{{ m.role }}>{{ m.content }}{% for c in m.tool_calls or [] %}"
-    '<tool_call>\n{"name": "{{ c.function.name }}", "arguments": {{ c.function.arguments | tojson }}}\n</tool_call>'
-    "{% endfor %}{% endfor %}"
-    "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}"
-    "{% if add_generation_prompt %}<assistant>{% endif %}"
-)
+CHAT_TEMPLATE = "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}" + HERMES
 
 
 @pytest.fixture(scope="module")
@@ -82,8 +76,8 @@ def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
     request = make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
     assert not request.special_tokens
     text = str(request.prompt)
-    assert text.endswith("</tool><user>Grüße, paint it.<assistant>")
-    (tool,) = [json.loads(text[len("<tool>") : text.index("</tool>")])]
+    assert text.endswith("</tools>\n[user]Grüße, paint it.\n[assistant]")
+    tool = json.loads(text[len("<tools>") : text.index("</tools>")])
     assert tool["type"] == "function"
     schema = SCHEMA_TOOL["parameters"]
     properties = schema["properties"] | {"coats": {"type": "integer", "description": "How many.", "default": 2}}

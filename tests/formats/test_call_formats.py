@@ -109,32 +109,26 @@ def test_the_shape_of_the_formats_of_benchmarks() -> None:
     assert API_BANK.render([call]) == "[GetWeather(city='O\\'Hare', days='3', tags='[\"a\"]', hourly='True')]"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+NO_CALLS = {
+    "pythonic": [
         "", "f(a=1)", "[f]", "[f(1)]", "[f(**a)]", "[f(a=b)]", "[f(a=g())]", "[f(a=1+1)]", "[f(a={1})]", "[f(a=-True)]",
         "[f(a={**b})]", "[f(a={[]: 1})]", "[f(a=f'x')]", "[f(a=...)]", "[f(a=1j)]", "[f(a=b'x')]", "[(f)()()]",
         "[f(a=1]", "[f(a=1)] x", "[f(a=1) for a in b]", "[f(a=1, *b)]", "[f(\0)]", "[" * 10_000,
         "[f(a=" + "-" * 50_000 + "1)]",
         f"[f(a={'[' * (MAX_DEPTH + 2)}{']' * (MAX_DEPTH + 2)})]", f"[f(a='{'x' * MAX_LENGTH}')]",
     ],
-)  # fmt: skip
-def test_what_is_no_call_of_constants_is_refused(text: str) -> None:
-    with pytest.raises(UnreadableCallError):
-        PYTHONIC.reader(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
+    "api-bank": [
         "", "f(a='1')", "[f]", "[f(a=1)]", "[f(a='1',b='2')]", "[f(a='1', )]", "[f(a='it's')]", "[f(a-b='1')]",
         "[f.g(a='1')]", "[f(a='1')] x", "x [f(a='1')]", "[f(a='1'), g()]", "[f(, a='1')]", "[f(a='\n')]",
         f"[f(a='{'x' * MAX_LENGTH}')]", "[f(a='\\", "[f(a='\\x')]",
     ],
-)  # fmt: skip
-def test_what_is_no_api_bank_call_is_refused(text: str) -> None:
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in NO_CALLS.items() for text in texts])
+def test_what_is_no_call_of_constants_is_refused(name: str, text: str) -> None:
     with pytest.raises(UnreadableCallError):
-        API_BANK.reader(text)
+        CALL_FORMATS[name].reader(text)
 
 
 @pytest.mark.parametrize(

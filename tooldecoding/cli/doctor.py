@@ -44,7 +44,7 @@ def doctor(given: Given) -> None:
     """
     command = given.read(DoctorCommand)
     unenforced = _unenforced(command)
-    from tooldecoding.doctor.findings import examine
+    from tooldecoding.doctor import examine
     from tooldecoding.models.loading import load_quietly
 
     model, tokenizer = load_quietly(command.model, **command.loading)

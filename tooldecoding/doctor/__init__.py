@@ -1,1 +1,0 @@
-"""What ``tooldecoding doctor`` finds out about a model before the first decode."""
