@@ -9,10 +9,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
-from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
-from tooldecoding.calls.prompt_decoder import PromptDecoder
+from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests
 from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
@@ -423,25 +422,12 @@ class ToolDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            decoder = self._prompt_decoder(request, prompt_ids, stream)
+            tools, prompt = self._prepared(request), self._prompt_text(request)
+            decoder = PromptDecoder(tools, request.options, self.table, prompt_ids, prompt, request.stop, stream)
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
         return run, scheduler.spawn(root, decoder.decode(branch), watched)
-
-    def _prompt_decoder(
-        self, request: Request, prompt_ids: Sequence[int], stream: ResultStream | None
-    ) -> PromptDecoder:
-        return PromptDecoder(
-            self._prepared(request),
-            request.options,
-            self.table,
-            prompt_ids,
-            self._prompt_text(request),
-            request.stop,
-            None if stream is None else stream.show,
-            None if stream is None else stream.voted,
-        )
 
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tooldecoding.calls.call_decoder import DecodedPrompt
+from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Usage
 from tooldecoding.options import DecodeOptions
 from tooldecoding.result import Counters, DecodeResult

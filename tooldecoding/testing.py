@@ -2,14 +2,16 @@
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.engine import Engine, Feed, Need, Usage
+from tooldecoding.engines.engine import BranchTable, Engine, Feed, Need
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.prefix_cache import CachedPrompt
 
 Bias = Callable[[bytes], float]
 """Token text -> what to add to its random logit."""
@@ -27,16 +29,22 @@ class SyntheticDecoder(ToolDecoder):
         super().__init__(model, tokenizer, engine_factory=lambda: self.engine, **fields)
 
 
-class SyntheticEngine:
+@dataclass
+class _Context:
+    tokens: tuple[int, ...] = ()
+    prompt: CachedPrompt = field(default_factory=CachedPrompt)
+
+
+class SyntheticEngine(Engine):
     """Branches whose logits depend only on their tokens, as those of a deterministic model."""
 
     chunk: int | None = None
     allocated_bytes = 0
+    has_spare_positions = False
 
     def __init__(self, can_drop: bool = True) -> None:
         self.can_drop = can_drop
-        self.has_spare_positions = False
-        self._contexts: list[tuple[tuple[int, ...], Usage]] = []
+        self._branches: BranchTable[_Context] = BranchTable()
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """Return the logits behind ``tokens``."""
@@ -48,45 +56,32 @@ class SyntheticEngine:
 
     def open(self, count: int) -> list[int]:
         """See Engine."""
-        first = len(self._contexts)
-        self._contexts += [((), Usage()) for _ in range(count)]
-        return list(range(first, first + count))
-
-    def close(self, root: int) -> None:
-        """See Engine."""
+        return [self._branches.add(_Context()) for _ in range(count)]
 
     def fork(self, branch: int) -> int:
         """See Engine."""
-        self._contexts.append(self._contexts[branch])
-        return len(self._contexts) - 1
+        return self._branches.add(replace(self._branches[branch]), branch)
+
+    def close(self, root: int) -> None:
+        """See Engine; what was written stays, for tests to read."""
 
     def release(self, branch: int) -> None:
-        """See Engine."""
-
-    def reuse(self, branch: int, tokens: Sequence[int]) -> int:
-        """See Engine; nothing is reused."""
-        return 0
+        """See Engine; as ``close``."""
 
     def drop(self, branch: int, count: int) -> None:
         """See Engine."""
-        tokens, usage = self._contexts[branch]
-        self._contexts[branch] = tokens[:-count], usage
-
-    def usage(self, branch: int) -> Usage:
-        """See Engine."""
-        return self._contexts[branch][1]
+        self._branches[branch].tokens = self._branches[branch].tokens[:-count]
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         answers = []
         for feed in feeds:
-            before, usage = self._contexts[feed.branch]
-            tokens = (*before, *feed.tokens)
-            self._contexts[feed.branch] = tokens, usage
-            usage.positions += len(feed.tokens)
+            branch = self._branches[feed.branch]
+            branch.tokens = tokens = (*branch.tokens, *feed.tokens)
+            branch.prompt.usage.positions += len(feed.tokens)
             answers.append([self.next_logits(tokens[: len(tokens) - left]) for left in range(feed.answers - 1, -1, -1)])
-        for usage in {id(u): u for _, u in (self._contexts[f.branch] for f in feeds)}.values():
-            usage.forward_passes += 1
+        for prompt in {self._branches[feed.branch].prompt for feed in feeds}:
+            prompt.usage.forward_passes += 1
         return answers
 
 

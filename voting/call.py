@@ -1,5 +1,6 @@
 """Calls as data: the candidate call of each order, and the voted call."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,14 @@ class VotedParameter:
     share: float
     logprob: float
     truncated: bool = False
+
+
+def confidence(parameter: VotedParameter) -> float:
+    """The confidence of a parameter, in [0, 1]: ``share * exp(logprob)``.
+
+    It ranks parameters, but is not a probability.
+    """
+    return min(1.0, parameter.share * math.exp(min(0.0, parameter.logprob)))
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,14 @@ from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.type_check import TypeCheckError, check_value, vote_identity
 
 
-class _Ballot(NamedTuple):
+class Ballot(NamedTuple):
+    """What a candidate gives for a parameter: its checked value, or the one that it wrote and why that is invalid."""
+
     value: Any
     logprob: float
     order: tuple[int, ...]
     truncated: bool
+    reason: str | None
 
 
 DEFAULT_OPTIONAL_SHARE = 0.5
@@ -39,13 +42,13 @@ def merge(
     for candidate in candidates:
         if candidate.name != tool.name:
             raise ValueError(f"cannot merge a call of {candidate.name!r} into one of {tool.name!r}")
-    rank = {spec.name: i for i, spec in enumerate(tool.parameters)}
     parameters: list[VotedParameter] = []
     errors: list[str] = []
     valid = True
     for spec in tool.parameters:
-        written = [(c, v) for c in candidates for v in c.values if v.key == spec.name]
-        ballots, reasons = _ballots(written, spec, rank)
+        written = ballots_for(spec, tool, candidates)
+        ballots = [ballot for ballot in written if ballot.reason is None]
+        reasons = [ballot.reason for ballot in written if ballot.reason is not None]
         if not spec.required and not carries_enough(len(ballots), len(candidates), optional_share):
             if carries_enough(len(written), len(candidates), optional_share):
                 carried = "most" if optional_share >= 0.5 else "enough"
@@ -57,10 +60,9 @@ def merge(
         if not ballots:
             valid = False
             errors.append(_failure(tool, spec, reasons))
-            ballots = [_ballot(c, v, v.value, rank) for c, v in written]
-            if not ballots:
+            if not written:
                 continue
-        winner = _winner(spec.name, ballots, len(candidates))
+        winner = _winner(spec.name, ballots or written, len(candidates))
         parameters.append(winner)
         if winner.truncated:
             errors.append(
@@ -105,23 +107,21 @@ def order_ranks(order: Sequence[str], rank: Mapping[str, int]) -> tuple[int, ...
     return tuple(rank.get(key, len(rank)) for key in order)
 
 
-def _ballots(
-    written: list[tuple[CandidateCall, CandidateValue]], spec: ParameterSpec, rank: dict[str, int]
-) -> tuple[list[_Ballot], list[str]]:
-    """The valid ballots, and the reasons why the others were dropped."""
-    ballots, reasons = [], []
-    for candidate, value in written:
-        try:
-            checked = check_value(value.value, spec)
-        except TypeCheckError as error:
-            reasons.append(str(error))
-        else:
-            ballots.append(_ballot(candidate, value, checked, rank))
-    return ballots, reasons
-
-
-def _ballot(candidate: CandidateCall, value: CandidateValue, checked: Any, rank: dict[str, int]) -> _Ballot:
-    return _Ballot(checked, value.logprob, order_ranks(candidate.order, rank), value.truncated)
+def ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[CandidateCall]) -> list[Ballot]:
+    """What the candidates give for a parameter, valid or not, in their sequence."""
+    rank = {known.name: i for i, known in enumerate(tool.parameters)}
+    ballots = []
+    for candidate in candidates:
+        for written in candidate.values:
+            if written.key == spec.name:
+                value, reason = written.value, None
+                try:
+                    value = check_value(value, spec)
+                except TypeCheckError as error:
+                    reason = str(error)
+                order = order_ranks(candidate.order, rank)
+                ballots.append(Ballot(value, written.logprob, order, written.truncated, reason))
+    return ballots
 
 
 def _failure(tool: ToolSpec, spec: ParameterSpec, reasons: list[str]) -> str:
@@ -129,9 +129,9 @@ def _failure(tool: ToolSpec, spec: ParameterSpec, reasons: list[str]) -> str:
     return f"required parameter {spec.name!r} of {tool.name}: {detail}"
 
 
-def _winner(key: str, ballots: list[_Ballot], candidates: int) -> VotedParameter:
+def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
     ended = [b for b in ballots if not b.truncated]
-    groups: dict[Hashable, list[_Ballot]] = {}
+    groups: dict[Hashable, list[Ballot]] = {}
     for ballot in ended or ballots:
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
     # Sum in sorted order, so that rounding does not depend on the order of the candidates.

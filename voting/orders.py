@@ -42,14 +42,10 @@ def draw_orders(
     if scheme == "shuffled":
         count = min(order_limit, math.factorial(len(documented)))
         return (documented, *itertools.islice(others, count - 1))
-    if scheme == "documented":
-        return (documented,)
-    if scheme == "reversed":
-        return (documented[::-1],)
     once = next(others, documented)
-    if scheme == "shuffled-once":
-        return (once,)
-    return tuple(dict.fromkeys((documented, documented[::-1], once)))[:order_limit]
+    three = {"documented": documented, "reversed": documented[::-1], "shuffled-once": once}
+    chosen = three.values() if scheme == "aggregated" else [three[scheme]]
+    return tuple(dict.fromkeys(chosen))[:order_limit]
 
 
 def _others(documented: tuple[str, ...], generator: random.Random) -> Iterator[tuple[str, ...]]:

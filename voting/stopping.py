@@ -2,13 +2,14 @@
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from voting.call import CandidateCall
-from voting.merge import DEFAULT_OPTIONAL_SHARE, carries_enough, order_ranks
-from voting.type_check import TypeCheckError, check_value, has_one_spelling, vote_identity
+from voting.merge import DEFAULT_OPTIONAL_SHARE, ballots_for, carries_enough
+from voting.type_check import has_one_spelling, vote_identity
 
 Stopping = Literal["none", "exact", "posterior"]
 
@@ -92,11 +93,6 @@ class _Vote(NamedTuple):
     level: float
     optional_share: float
 
-    @property
-    def fewest(self) -> int:
-        """The fewest further orders: at least one candidate is needed."""
-        return 0 if self.done else 1
-
     def further(self, votes: _Votes, required: bool) -> int:
         """The smallest number of further orders that can settle a parameter."""
         value = self._earliest(lambda more: self._value_settled(votes, more))
@@ -107,7 +103,8 @@ class _Vote(NamedTuple):
 
     def _earliest(self, settled: Callable[[int], bool]) -> int:
         """The smallest number of orders for which ``settled`` is true (monotonic); ``left + 1`` if there is none."""
-        return bisect_left(range(self.left + 1), True, lo=self.fewest, key=settled)
+        fewest = 0 if self.done else 1  # at least one candidate is needed
+        return bisect_left(range(self.left + 1), True, lo=fewest, key=settled)
 
     def _value_settled(self, votes: _Votes, more: int) -> bool:
         """Whether the value is settled after ``more`` votes for the leader."""
@@ -135,30 +132,14 @@ class _Vote(NamedTuple):
 
 
 def _count(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterSpec) -> _Votes:
-    rank = {known.name: i for i, known in enumerate(tool.parameters)}
-    carrying = 0
-    counts: dict[Hashable, int] = {}
-    spelled: set[Hashable] = set()
-    for candidate in candidates:
-        for value in candidate.values:
-            if value.key != spec.name:
-                continue
-            try:
-                checked = check_value(value.value, spec)
-            except TypeCheckError:
-                continue
-            carrying += 1
-            if value.truncated:
-                continue
-            identity = vote_identity(checked)
-            counts[identity] = counts.get(identity, 0) + 1
-            order = order_ranks(candidate.order, rank)
-            if has_one_spelling(checked) or list(order) == sorted(order):
-                spelled.add(identity)
+    valid = [ballot for ballot in ballots_for(spec, tool, candidates) if ballot.reason is None]
+    ended = [(vote_identity(ballot.value), ballot) for ballot in valid if not ballot.truncated]
+    counts = Counter(identity for identity, _ in ended)
+    spelled = {i for i, b in ended if has_one_spelling(b.value) or list(b.order) == sorted(b.order)}
     leader, runner_up, *_ = [*sorted(counts.values(), reverse=True), 0, 0]
     safe = max(spelled, key=counts.__getitem__, default=None)
     rival = max((count for identity, count in counts.items() if identity != safe), default=0)
-    return _Votes(carrying, leader, runner_up, counts.get(safe, 0), rival)
+    return _Votes(len(valid), leader, runner_up, counts.get(safe, 0), rival)
 
 
 def _at_least(hits: int, trials: int, chance: float) -> float:

@@ -13,9 +13,8 @@ from zlib import crc32
 from eval.methods.prediction import Prediction, candidate_rows
 from eval.methods.sampling import Sample, SampledTokens
 from eval.methods.scored_text import ScoredText
-from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.prepared_tools import Preparations
-from tooldecoding.calls.prompt_decoder import PromptDecoder
+from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.formats.call_format import Call

@@ -57,7 +57,7 @@ class Wanter(SyntheticEngine):
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         for feed in feeds:
-            before, _ = self._contexts[feed.branch]
+            before = self._branches[feed.branch].tokens
             kept = (*before, *feed.tokens[: len(feed.tokens) - feed.ahead])
             wanted = self._paths[0][0][: len(kept)]
             if kept != wanted and not self.left:

@@ -146,4 +146,4 @@ def test_no_call_follows_where_the_context_has_no_room() -> None:
     decoder.engine = Writer(prompt, text)
     [result] = decoder.run([Request(prompt, tools, DecodeOptions(format="pythonic", max_calls=500))])
     assert 3 < len(result.calls) < 100 and result.valid
-    assert max(len(tokens) for tokens, _ in decoder.engine._contexts) <= 256
+    assert max(len(branch.tokens) for branch in decoder.engine._branches.values()) <= 256

@@ -10,7 +10,7 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.calls.call_decoder import DecodedPrompt
+from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.errors import ModelError

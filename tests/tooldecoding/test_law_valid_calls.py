@@ -112,7 +112,7 @@ class Measured(RandomEngine):
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
         answers = super().extend(feeds)
-        self.longest = max(self.longest, *(len(self._contexts[f.branch][0]) for f in feeds))
+        self.longest = max(self.longest, *(len(self._branches[f.branch].tokens) for f in feeds))
         return answers
 
 

@@ -1,23 +1,54 @@
-"""Decodes one prompt: the model's thinking and free text where it may write them, then its calls."""
+"""Decodes one prompt: the model's thinking and free text where it may write them, then its calls.
+
+For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from typing import NamedTuple
 
-from tooldecoding.calls.call_decoder import CallDecoder, DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.names import NextCall
+from tooldecoding.calls.order_decoder import OrderDecoder
+from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
+from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.text_stream import ResultStream
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
+from voting import VotedCall, carries, confidence, merge
 
 _TURN = 8
 """Tokens of the prompt's end in which a chat template has written a special token."""
 _TAIL = 64
 """Tokens of the prompt's end in which an open thinking is looked for."""
+
+
+class DecodedPrompt(NamedTuple):
+    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.special_texts``).
+
+    Attributes
+    ----------
+    text : str
+        Free text, then the calls.
+    calls : list of DecodedCall
+    answer : Answer
+        The free text without marks.
+    cut : bool
+        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+    repeated : bool
+        Whether the model wrote a call again: it is left out, and ended the answer.
+    """
+
+    text: str
+    calls: list[DecodedCall]
+    answer: Answer
+    cut: bool = False
+    repeated: bool = False
 
 
 class PromptDecoder:
@@ -30,12 +61,10 @@ class PromptDecoder:
         Text in which values are likely to stand.
     line_end : str, optional
         Ends free text once there is more than white space before it.
-    show : callable, optional
-        Called with the answer so far while free text is written.
-    voted : callable, optional
-        Called with each call once it is voted.
+    stream : ResultStream, optional
+        Is told the answer so far while free text is written, and each call once it is voted.
     in_values : callable, optional
-        See ``CallDecoder``.
+        Returns a context in which the orders of each call are decoded.
     """
 
     def __init__(
@@ -46,8 +75,7 @@ class PromptDecoder:
         prompt_ids: Sequence[int],
         prompt: str,
         line_end: str | None,
-        show: Callable[[Answer], None] | None = None,
-        voted: Callable[[DecodedCall], None] | None = None,
+        stream: ResultStream | None = None,
         in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._tools = tools
@@ -57,11 +85,12 @@ class PromptDecoder:
         self._prompt_ids = prompt_ids
         self._prompt = prompt
         self._line_end = line_end
-        self._show = show
-        self._voted = voted
+        self._stream = stream
         self._in_values = in_values
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
+        self._only = None if options.choice in TOOL_CHOICES else options.choice
+        """The name of the tool that must be called."""
 
     async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
@@ -71,23 +100,105 @@ class PromptDecoder:
         if written.branch is None:
             branch.release()
             return DecodedPrompt(written.text, [], answer, written.cut)
-        if self._show is not None:
-            self._show(answer)
-        only = None if self._options.choice in TOOL_CHOICES else self._options.choice
-        voted = None if self._voted is None else self._show_call
-        fits = self._fits(written)
-        decoder = CallDecoder(self._tools, only, self._options, self._prompt, fits, voted, self._in_values)
-        decoded = await decoder.decode(written.branch, self._tools.called(written.opened))
-        return decoded._replace(text=written.text + decoded.text, answer=answer)
+        if self._stream is not None:
+            self._stream.show(answer)
+        return await self._calls(written.branch, written.text, answer, self._tools.called(written.opened))
 
-    def _fits(self, written: FreeText) -> Callable[[str], bool]:
-        """Return whether calls behind the free text are within ``max_tokens``."""
+    async def _calls(self, branch: Branch, text: str, answer: Answer, called: PreparedTool | None) -> DecodedPrompt:
+        """Decode calls behind free text and the opener, the last text of ``branch``.
+
+        Parameters
+        ----------
+        called : PreparedTool, optional
+            The tool of the first call, if its name and bracket are written already.
+        """
+        calls: list[DecodedCall] = []
+        before = text
+        branch.draft_tokens = self._options.draft_tokens
+        while True:
+            number = len(calls)
+            tool = called or await self._name(branch, number)
+            next_call = self._next_call(number + 1)
+            more = next_call is not None
+            orders = OrderDecoder(tool, number, self._options, self._prompt, keep_branches=more)
+            branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
+            call = await self._call(tool, orders, branch)
+            longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
+            repeated = call.identity in [earlier.identity for earlier in calls]
+            fits = repeated or self._fits(longer)
+            if fits and not repeated:
+                calls.append(call)
+                text = longer
+                if self._stream is not None:
+                    self._stream.voted(call.shown(self._table.special.shown))
+            decoded = DecodedPrompt(text, calls, answer, not fits, repeated)
+            if next_call is None:
+                return decoded
+            branch = self._committed(committing[0], orders, tool, call.voted)
+            if repeated or not fits:
+                branch.end()
+                return decoded
+            goes_on, name = await self._goes_on(branch, next_call)
+            if not goes_on:
+                return decoded
+            called = None if name is None else self._tools[name]
+
+    def _fits(self, text: str) -> bool:
+        """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""
         most, context = self._options.max_tokens, self._table.join(self._prompt_ids[-_TAIL:])
+        return most is None or len(self._table.encode_after(context, text.encode())) <= most
 
-        def fits(calls: str) -> bool:
-            return most is None or len(self._table.encode_after(context, (written.text + calls).encode())) <= most
+    def _next_call(self, number: int) -> NextCall | None:
+        """Return the choice between a further call, by its number, and the end; None if there is no choice."""
+        if not self._format.parallel or number >= self._options.max_calls:
+            return None
+        return self._tools.next_call(number, self._only)
 
-        return fits
+    async def _name(self, branch: Branch, number: int) -> PreparedTool:
+        """Let the model choose a tool by the name trie, unless one is given."""
+        if self._only is not None:
+            branch.write(self._only + self._format.bracket_of(number))
+            return self._tools[self._only]
+        chosen = await self._tools.names(number).choose(branch)
+        return self._tools.tools[chosen]
+
+    async def _call(self, tool: PreparedTool, orders: OrderDecoder, branch: Branch) -> DecodedCall:
+        """Decode the arguments in several orders, and vote."""
+        options = self._options
+        with self._in_values():
+            candidates = await orders.decode(branch)
+        voted = merge(candidates, tool.spec, options.optional_share)
+        confidences = tuple(map(confidence, voted.parameters))
+        return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
+
+    def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
+        """Return a branch that has read the voted call, as the model itself would write it.
+
+        This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written
+        behind the name, in documentation order.
+        """
+        own = orders.branch_of(voted)
+        if own is not None:
+            named.release()
+            return own
+        call_format, written = self._format, [value for c in orders.candidates for value in c.values]
+        literals = {
+            p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
+            for p in voted.parameters
+        }
+        pairs = [call_format.key(key) + literals[key] for key in call_format.ordered(literals)]
+        named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
+        return named
+
+    async def _goes_on(self, branch: Branch, next_call: NextCall) -> tuple[bool, str | None]:
+        """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
+        room = branch.room_behind
+        goes_on, name = False, None
+        if room is None or room >= self._tools.longest:
+            goes_on, name = await next_call.choose(branch)
+        if not goes_on:
+            branch.end()
+        return goes_on, name
 
     async def _free_text(self, branch: Branch) -> FreeText:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""
@@ -119,15 +230,11 @@ class PromptDecoder:
             if call_format.trigger == call_format.start(0):
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt_pattern(call_format))
         sampler = Sampler(options, self._prompt_ids)
-        return TextMode(branch, rules, sampler.token, self._show and self._show_answer)
+        return TextMode(branch, rules, sampler.token, None if self._stream is None else self._show_answer)
 
     def _show_answer(self, text: str) -> None:
-        if self._show is not None:
-            self._show(self._answer(text))
-
-    def _show_call(self, call: DecodedCall) -> None:
-        if self._voted is not None:
-            self._voted(call.shown(self._table.special.shown))
+        if self._stream is not None:
+            self._stream.show(self._answer(text))
 
     def _answer(self, text: str) -> Answer:
         return split_thinking(self._table.special.shown(text), self._opened_thinking)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 
 from tooldecoding.engines.batched_cache import StackedCache
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -43,7 +43,7 @@ class _BatchedBranch:
             self.states, self.in_pass = self.copied(self.length), False
 
 
-class BatchedEngine:
+class BatchedEngine(Engine):
     """See Engine. A 2-D mask hides what is padded; the cache of a branch is copied in each of its passes.
 
     Parameters
@@ -84,11 +84,6 @@ class BatchedEngine:
         """See Engine."""
         return [self._branches.add(_BatchedBranch(CachedPrompt(self._prefix_cache))) for _ in range(count)]
 
-    def close(self, root: BranchId) -> None:
-        """See Engine."""
-        for branch in self._branches.of(root):
-            self.release(branch)
-
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
         root = self._branches[branch]
@@ -104,19 +99,11 @@ class BatchedEngine:
         parent = self._branches[branch]
         return self._branches.add(replace(parent, states=list(parent.states)), branch)
 
-    def release(self, branch: BranchId) -> None:
-        """See Engine."""
-        self._branches.remove(branch)
-
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
         dropping = self._branches[branch]
         dropping.length -= count
         dropping.states = dropping.first(dropping.length)
-
-    def usage(self, branch: BranchId) -> Usage:
-        """See Engine."""
-        return self._branches[branch].prompt.usage
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine. One forward pass, but long prompts whose attention needs a mask are fed in pieces."""

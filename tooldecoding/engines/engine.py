@@ -1,11 +1,11 @@
-"""The protocol of an engine: the decoder feeds tokens to branches and gets logits back.
+"""What an engine is: the decoder feeds tokens to branches and gets logits back.
 
 A *branch* is one growing token sequence. Branches fork; tokens fed before a fork are computed once.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 
@@ -90,14 +90,41 @@ class Need(NamedTuple):
     each: int = 0
 
 
+class BranchTable(dict[BranchId, B]):
+    """An engine's branches by id. Ids count up from 1 and are not used again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last = 0
+        self._roots: dict[BranchId, BranchId] = {}
+
+    def add(self, branch: B, parent: BranchId | None = None) -> BranchId:
+        """Add a fork of ``parent``, or the root of a new prompt, and return its id."""
+        self._last += 1
+        self[self._last] = branch
+        self._roots[self._last] = self._last if parent is None else self._roots[parent]
+        return self._last
+
+    def remove(self, branch: BranchId) -> B:
+        """Remove a branch and return it."""
+        del self._roots[branch]
+        return self.pop(branch)
+
+    def of(self, root: BranchId) -> list[BranchId]:
+        """Return the branches of the prompt that ``root`` began."""
+        return [branch for branch, its_root in self._roots.items() if its_root == root]
+
+
 class Engine(Protocol):
-    """Runs the branches of one or several prompts through a model."""
+    """Runs the branches of one or several prompts through a model. Engines inherit what they do alike."""
 
     can_drop: bool
     """Whether a branch can drop tokens. A recurrent state cannot."""
     chunk: int | None
     """A prompt of more tokens may be fed in pieces of so many, so that it does not hold the others; None if it must be
     fed at once."""
+    _branches: BranchTable[Any]
+    """Each branch has a ``prompt`` with a ``usage``."""
 
     @property
     def has_spare_positions(self) -> bool:
@@ -122,18 +149,22 @@ class Engine(Protocol):
 
         Does nothing if the prompt has ended, as it does when its last branch is released.
         """
+        for branch in self._branches.of(root):
+            self.release(branch)
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """Announce the prompt of a root branch.
 
         Returns how many of its first tokens are cached and must not be fed; never all of them.
         """
+        return 0
 
     def fork(self, branch: BranchId) -> BranchId:
         """Return a new branch that continues from everything fed to ``branch``."""
 
     def release(self, branch: BranchId) -> None:
         """End a branch: it is not fed any more."""
+        self._branches.remove(branch)
 
     def drop(self, branch: BranchId, count: int) -> None:
         """Remove the last ``count`` tokens of a branch."""
@@ -146,28 +177,5 @@ class Engine(Protocol):
 
     def usage(self, branch: BranchId) -> Usage:
         """Return the cost so far of the prompt that a branch belongs to."""
-
-
-class BranchTable(dict[BranchId, B]):
-    """An engine's branches by id. Ids count up from 1 and are not used again."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._last = 0
-        self._roots: dict[BranchId, BranchId] = {}
-
-    def add(self, branch: B, parent: BranchId | None = None) -> BranchId:
-        """Add a fork of ``parent``, or the root of a new prompt, and return its id."""
-        self._last += 1
-        self[self._last] = branch
-        self._roots[self._last] = self._last if parent is None else self._roots[parent]
-        return self._last
-
-    def remove(self, branch: BranchId) -> B:
-        """Remove a branch and return it."""
-        del self._roots[branch]
-        return self.pop(branch)
-
-    def of(self, root: BranchId) -> list[BranchId]:
-        """Return the branches of the prompt that ``root`` began."""
-        return [branch for branch, its_root in self._roots.items() if its_root == root]
+        usage: Usage = self._branches[branch].prompt.usage
+        return usage

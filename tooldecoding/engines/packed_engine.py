@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -40,7 +40,7 @@ class _PackedBranch:
     as_announced: bool = True
 
 
-class PackedEngine:
+class PackedEngine(Engine):
     """See Engine.
 
     Parameters
@@ -88,11 +88,6 @@ class PackedEngine:
         self._cache.reserve(len(self._rows), 0)
         return [self._branches.add(_PackedBranch(prompt, prompt.row.root())) for prompt in opened]
 
-    def close(self, root: BranchId) -> None:
-        """See Engine."""
-        for branch in self._branches.of(root):
-            self.release(branch)
-
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
         root = self._branches[branch]
@@ -121,10 +116,6 @@ class PackedEngine:
         """See Engine."""
         dropping = self._branches[branch]
         dropping.prompt.row.drop(dropping.in_row, count)
-
-    def usage(self, branch: BranchId) -> Usage:
-        """See Engine."""
-        return self._branches[branch].prompt.usage
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine. One ragged pass; without these several, if prompts feed very different numbers of tokens.

@@ -126,7 +126,7 @@ class CachedPrompt:
         The tokens, as they were announced.
     """
 
-    prefixes: PrefixCache
+    prefixes: PrefixCache = field(default_factory=lambda: PrefixCache(0))
     usage: Usage = field(default_factory=Usage)
     unstored: tuple[int, ...] = ()
 

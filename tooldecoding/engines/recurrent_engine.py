@@ -10,20 +10,21 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
-from tooldecoding.engines.engine import BranchId, BranchTable, Feed, Need, Usage
+from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.prefix_cache import CachedPrompt
 from tooldecoding.models.places import input_device
 
 
 @dataclass
 class _RecurrentBranch:
-    usage: Usage = field(default_factory=Usage)
-    """Of its prompt: forks share it."""
+    prompt: CachedPrompt = field(default_factory=CachedPrompt)
+    """Forks share it. Nothing is cached: a state stands for the whole prompt, so a prefix cannot be taken from it."""
     length: int = 0
     cache: Any = None
 
 
-class RecurrentEngine:
+class RecurrentEngine(Engine):
     """See Engine. Each branch has its own row and cache, and is fed token by token behind the prompt.
 
     A state cannot forget a token, so nothing is fed ahead. It cannot skip padding, so rows are not batched.
@@ -54,31 +55,14 @@ class RecurrentEngine:
         """See Engine."""
         return [self._branches.add(_RecurrentBranch()) for _ in range(count)]
 
-    def close(self, root: BranchId) -> None:
-        """See Engine."""
-        for branch in self._branches.of(root):
-            self.release(branch)
-
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
         parent = self._branches[branch]
         return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)), branch)
 
-    def release(self, branch: BranchId) -> None:
-        """See Engine."""
-        self._branches.remove(branch)
-
-    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
-        """Return 0: a state stands for the whole prompt, so a prefix cannot be taken from it."""
-        return 0
-
     def drop(self, branch: BranchId, count: int) -> None:
         """Never possible; see ``can_drop``."""
         raise RuntimeError(f"branch {branch}: a recurrent state cannot forget a token")
-
-    def usage(self, branch: BranchId) -> Usage:
-        """See Engine."""
-        return self._branches[branch].usage
 
     @torch.inference_mode()
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
@@ -87,7 +71,7 @@ class RecurrentEngine:
 
     def _feed(self, feed: Feed) -> NextTokenLogits:
         branch = self._branches[feed.branch]
-        usage = branch.usage
+        usage = branch.prompt.usage
         pieces = [feed.tokens] if branch.cache is None else [[token] for token in feed.tokens]
         for piece in pieces:
             arguments: dict[str, Any] = {"input_ids": torch.tensor([list(piece)], device=self._device)}
@@ -101,7 +85,7 @@ class RecurrentEngine:
             branch.length += len(piece)
             usage.forward_passes += 1
             usage.positions += len(piece)
-        live = [other.cache for other in self._branches.values() if other.usage is usage]
+        live = [other.cache for other in self._branches.values() if other.prompt.usage is usage]
         usage.cache_bytes = max(usage.cache_bytes, sum(_state_bytes(cache) for cache in live))
         return NextTokenLogits(output.logits[0, -1])
 

@@ -12,8 +12,8 @@ from typing import Final
 
 import torch
 
-from tooldecoding.calls.call_decoder import DecodedPrompt
 from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.request_run import RequestRun
 from tooldecoding.result import DecodeResult

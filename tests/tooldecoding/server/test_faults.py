@@ -89,7 +89,7 @@ def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Run
     "work",
     [
         "tooldecoding.decoder.ToolDecoder.begin",
-        "tooldecoding.calls.call_decoder.merge",
+        "tooldecoding.calls.prompt_decoder.merge",
         "tooldecoding.text_stream.ResultStream.take",
         "tooldecoding.request_run.RequestRun.result",
     ],
