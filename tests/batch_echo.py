@@ -1,7 +1,7 @@
 """A batch without a model: an echo writes the prompt and the settings that it was given."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from command_line import Ran
+from command_line import Cli, Ran
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.batches import batch, decode_task
 from tooldecoding.cluster import place
@@ -64,7 +64,7 @@ def said(prompt: str, order_limit: int = 12) -> str:
 class Folder:
     """A folder with rows and their results."""
 
-    def __init__(self, path: Path, cli: Callable[..., Ran]) -> None:
+    def __init__(self, path: Path, cli: Cli) -> None:
         self.rows, self.out = path / "rows.jsonl", path / "out.jsonl"
         self._cli = cli
 

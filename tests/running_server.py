@@ -22,6 +22,7 @@ from typing import IO, Any
 import httpx
 import uvicorn
 
+from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
@@ -29,6 +30,7 @@ from tooldecoding.server.app import Answerer, application
 from tooldecoding.server.completions import Completions
 from tooldecoding.server.exchange import Head, Parts, event
 from tooldecoding.server.web_server import web_server
+from tools import documented
 
 MODEL = "reference"
 PATIENCE = 120
@@ -37,12 +39,17 @@ PATIENCE = 120
 
 def tool(name: str, required: list[str] | None = None, description: str = "", **properties: Any) -> dict[str, Any]:
     """A tool in OpenAI's shape; all keys are required unless said otherwise."""
-    parameters = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties) if required is None else required,
-    }
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+    return {"type": "function", "function": documented(name, required, description, **properties)}
+
+
+def called(identifier: str, name: str, arguments: str) -> dict[str, Any]:
+    """A call in a message of the assistant."""
+    return {"id": identifier, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def in_schema(schema: Mapping[str, Any], strict: bool | None = None) -> dict[str, Any]:
+    """The ``response_format`` of answers that fit a schema."""
+    return {"type": "json_schema", "json_schema": {"name": "x", "schema": schema, "strict": strict}}
 
 
 WEATHER = tool(
@@ -65,6 +72,20 @@ HELLO = [{"role": "user", "content": "Hello, who are you?"}]
 def body(**fields: Any) -> dict[str, Any]:
     """A request for the weather in Rome, changed."""
     return {"model": MODEL, "messages": ROME, "tools": TOOLS, "max_tokens": 40} | fields
+
+
+def every_kind() -> list[dict[str, Any]]:
+    """Calls, text and answers in JSON, with prompts of many lengths, streamed and not."""
+    asked: list[dict[str, Any]] = []
+    for number, city in enumerate(["Rome", "Paris", "New York"]):
+        said = f"{'Well, let me see. ' * 5**number}What is the weather in {city} for {number + 2} days?"
+        asked.append({"messages": [{"role": "user", "content": said}], "tool_choice": "required"})
+    extra = [tool(f"other_{number}", x={"type": "string"}) for number in range(8)]
+    asked.append({"tools": TOOLS + extra})
+    asked.append({"messages": HELLO, "tools": None, "max_tokens": 15})
+    schema = documented("x", days={"type": "integer"})["parameters"]
+    asked.append({"tools": None, "response_format": in_schema(schema), "max_tokens": 15})
+    return [{"stream": stream, "tooldecoding": {"order_limit": 2}} | each for each in asked for stream in (False, True)]
 
 
 @dataclass(frozen=True)
@@ -101,12 +122,34 @@ class Running:
         assert (last, rest) == ("data: [DONE]", "")
         return [json.loads(event.removeprefix("data: ")) for event in events]
 
-    def unread(self, **fields: Any) -> socket.socket:
-        """Send a request and read nothing; returns the connection."""
+    def answered(self, **fields: Any) -> Any:
+        """What a client sees, without ids, times, cost, and numbers that rounding changes."""
+        answers = self.chunks(**fields) if fields.get("stream") else [self.ask(**fields).json()]
+        found = answers[-1]["tooldecoding"]
+        assert found.pop("counters")["forward_passes"] > 0
+        for call in found["calls"]:
+            for parameter in call["parameters"]:
+                assert parameter.pop("logprob") <= 0 < parameter.pop("confidence")
+        return without_ids([answer["choices"] for answer in answers]), found
+
+    def assert_served(self) -> None:
+        """A request for the weather in Rome is answered right."""
+        [choice] = self.ask(tool_choice="required", tooldecoding={"order_limit": 1}).json()["choices"]
+        arguments = choice["message"]["tool_calls"][0]["function"]["arguments"]
+        assert json.loads(arguments) == {"city": "Rome", "days": 3}
+
+    @property
+    def asked(self) -> int:
+        """Requests that run or wait."""
+        scheduler = self.answerer.scheduler
+        return len(scheduler._jobs) + len(scheduler._waiting)
+
+    def unread(self, sent: int | None = None, **fields: Any) -> socket.socket:
+        """Send a request, or its first bytes, and read nothing; returns the connection."""
         content = json.dumps(body(**fields)).encode()
         connection = self.connect()
         head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+        connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content[:sent])
         return connection
 
     def connect(self) -> socket.socket:
@@ -246,6 +289,12 @@ class RunningReplicas:
         self.go.touch()
         wait_until(lambda: not self.figure("running"))
         self.go.unlink()
+
+    @property
+    def server(self) -> Running:
+        """For requests that a model answers."""
+        nothing: Any = None
+        return Running(nothing, nothing, 0, self.http)
 
     def ask(self, what: str, tools: int = 0, **fields: Any) -> httpx.Response:
         return self.http.post("/v1/chat/completions", json=told(what, tools, **fields))

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,56 +50,47 @@ def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None
     assert said == b"" and process.returncode == NO_READER
 
 
-class TestSignals:
-    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
-    def test_end_a_batch_alike_and_what_is_finished_is_kept(
-        self,
-        cli: Cli,
-        tiny_model_path: str,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        number: signal.Signals,
-        code: int,
-    ) -> None:
-        # a shell that runs the tests in the background has SIGINT ignored
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
-        rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(12)))
-        options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-        decode, groups = ToolDecoder.run, iter(range(3))
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
+def test_signals_end_a_batch_alike_and_what_is_finished_is_kept(
+    cli: Cli, tiny_model_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    # a shell that runs the tests in the background has SIGINT ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
+    rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(12)))
+    options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
+    decode, groups = ToolDecoder.run, iter(range(3))
 
-        def decode_two(*given: Any, **options: Any) -> Any:
-            if next(groups) == 2:
-                os.kill(os.getpid(), number)
-            return decode(*given, **options)
+    def decode_two(*given: Any, **options: Any) -> Any:
+        if next(groups) == 2:
+            os.kill(os.getpid(), number)
+        return decode(*given, **options)
 
-        monkeypatch.setattr(ToolDecoder, "run", decode_two)
-        try:
-            ran = cli("decode", "--batch", rows, "--out", out, *options)
-        finally:
-            signal.signal(signal.SIGINT, before)
-        assert ran.code == code
-        assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
-        assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [*range(2 * GROUP)]
+    monkeypatch.setattr(ToolDecoder, "run", decode_two)
+    try:
+        ran = cli("decode", "--batch", rows, "--out", out, *options)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ran.code == code
+    assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [*range(2 * GROUP)]
 
 
-def raising(error: BaseException) -> Callable[[], None]:
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (SystemExit(7), 7, ""),
+        (SystemExit(), 0, ""),
+        (KeyboardInterrupt(), INTERRUPTED, ""),
+        (BrokenPipeError(32, "Broken pipe"), NO_READER, ""),
+        (ToolDecodingError("no such tool"), WRONG_INPUT, "error: no such tool\n"),
+        (OSError(28, "No space left on device", "a/file"), WRONG_INPUT, "error: a/file: No space left on device\n"),
+    ],
+)
+def test_exit_codes(capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str) -> None:
     def command() -> None:
         raise error
 
-    return command
-
-
-def test_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     assert end_well(lambda: None) == 0
-    assert end_well(raising(SystemExit(7))) == 7
-    assert end_well(raising(SystemExit())) == 0
-    assert end_well(raising(KeyboardInterrupt())) == INTERRUPTED
-    assert end_well(raising(BrokenPipeError(32, "Broken pipe"))) == NO_READER
-    assert capsys.readouterr().err == ""
-
-
-def test_one_line_for_what_the_user_can_mend(capsys: pytest.CaptureFixture[str]) -> None:
-    assert end_well(raising(ToolDecodingError("no such tool"))) == 2
-    assert end_well(raising(OSError(28, "No space left on device", "a/file"))) == 2
-    assert capsys.readouterr().err == "error: no such tool\nerror: a/file: No space left on device\n"
+    assert end_well(command) == code
+    assert capsys.readouterr().err == said

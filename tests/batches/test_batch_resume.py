@@ -82,25 +82,25 @@ def test_two_processes_do_not_write_one_file(folder: Folder, tmp_path: Path, ech
     assert [r["id"] for r in folder.results()] == [1, 2]
 
 
-@pytest.mark.parametrize("content", ["my notes", '{"id": 1, "digest": "", "calls": []}\n'])
-def test_a_file_without_a_manifest_is_not_touched(folder: Folder, content: str) -> None:
-    folder.out.write_text(content)
-    folder.refuses([row(1)], said="out.jsonl")
-
-
-@pytest.mark.parametrize("content", ["notes", "{}", '{"format": "tooldecoding batch 3"}'])
-def test_a_foreign_manifest_is_not_touched(folder: Folder, content: str) -> None:
-    folder.out.with_name("out.jsonl.manifest.json").write_text(content)
-    folder.refuses([row(1)], said="out.jsonl.manifest.json: ")
-
-
 @pytest.mark.parametrize(
-    "content", ["my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}\n', "é\n"]
+    ("name", "begun", "content", "said"),
+    [
+        *(("out.jsonl", False, each, "out.jsonl") for each in ("my notes", '{"id": 1, "digest": "", "calls": []}\n')),
+        *(
+            ("out.jsonl.manifest.json", False, each, "out.jsonl.manifest.json: ")
+            for each in ("notes", "{}", '{"format": "tooldecoding batch 3"}')
+        ),
+        *(
+            ("out.jsonl", True, each, "out.jsonl:1: this line is no result")
+            for each in ("my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}\n', "é\n")
+        ),
+    ],
 )
-def test_lines_that_are_no_results_are_not_touched(folder: Folder, content: str) -> None:
-    folder.decode([row(1)])
-    folder.out.write_text(content, encoding="latin-1")
-    folder.refuses([row(1), row(2)], said="out.jsonl:1: this line is no result")
+def test_what_is_not_ours_is_not_touched(folder: Folder, name: str, begun: bool, content: str, said: str) -> None:
+    if begun:
+        folder.decode([row(1)])
+    folder.out.with_name(name).write_text(content, encoding="latin-1")
+    folder.refuses([row(1), row(2)], said=said)
 
 
 class Killed(BaseException):

@@ -1,7 +1,7 @@
 """``--out`` never lies: whatever is inserted, changed, removed or broken off, it ends as one run or in an error."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from batch_echo import Echo, Folder, row, said
-from command_line import Ran
+from command_line import Cli
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.cli.decode import decode
@@ -89,7 +89,7 @@ def run(folder: Folder, order_limit: int) -> int:
 
 @settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps)
-def test_any_interleaving_ends_as_one_run(echo: Echo, cli: Callable[..., Ran], history: list[Step]) -> None:
+def test_any_interleaving_ends_as_one_run(echo: Echo, cli: Cli, history: list[Step]) -> None:
     """Results are right or the run is refused; nothing finished is lost or doubled; the end is that of one run."""
     with TemporaryDirectory() as path:
         folder = Folder(Path(path), cli)

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pytest
 from pyarrow import parquet
 
 from batch_echo import Echo, Folder
-from command_line import Ran, assert_bad
+from command_line import Cli, assert_bad
 from tooldecoding.batches import batch
 from tooldecoding.batches.decode_task import RowReader
 from tooldecoding.batches.rows import Entry, entries
@@ -25,12 +25,9 @@ from tooldecoding.errors import PromptError
 from tooldecoding.files import json_lines as json_lines_module
 from tooldecoding.files import kept
 from tooldecoding.options.decode_command import DecodeCommand
+from tools import documented
 
-TOOL = {
-    "name": "weather",
-    "description": 'The weather, of "any" city',
-    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
-}
+TOOL = documented("weather", description='The weather, of "any" city', city={"type": "string"})
 ROWS = [
     {"id": "a", "prompt": 'one,\n"two"', "tools": [TOOL]},
     {"id": "b", "messages": [{"role": "user", "content": "Hello"}], "tools": [TOOL], "tool_choice": "auto"},
@@ -48,8 +45,11 @@ def as_text(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def json_lines(folder: Path) -> str:
-    path = folder / "rows.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    return written(folder / "rows.jsonl", ROWS)
+
+
+def written(path: Path, rows: Sequence[dict[str, Any]]) -> str:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
 
 
@@ -125,11 +125,9 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     path = tmp_path / "nested.parquet"
     names = ("id", "messages", "dialogue", "tools")
     parquet.write_table(pa.table({n: [row.get(n) for row in rows] for n in names}), path)
-    lines = tmp_path / "rows.jsonl"
-    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
     reader = RowReader(DecodeCommand(), None)
     nested = [reader.read(e) for e in read(str(path))]
-    assert nested == [reader.read(e) for e in read(str(lines))]
+    assert nested == [reader.read(e) for e in read(written(tmp_path / "rows.jsonl", rows))]
     assert open_source(str(path)).total == len(rows)
 
 
@@ -164,12 +162,9 @@ def test_a_damaged_file_is_one_error_before_anything_is_written(
     assert not folder.out.exists()
 
 
-class TestHub:
-    def test_a_split_must_be_named(self, cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
-        import datasets
-
-        monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: {"train": [], "test": []})
-        assert_bad(cli("decode", "--batch", "hub:a/b"), "as in hub:a/b:train; there are train, test")
+def test_a_split_must_be_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("datasets.load_dataset", lambda *_, **__: {"train": [], "test": []})
+    assert_bad(cli("decode", "--batch", "hub:a/b"), "as in hub:a/b:train; there are train, test")
 
 
 @pytest.mark.parametrize(("most", "characters"), [(3, 1 << 20), (100, 1000)])

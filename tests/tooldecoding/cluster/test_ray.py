@@ -14,13 +14,12 @@ from typing import Any
 
 import pytest
 
-from command_line import Ran, assert_bad
+from command_line import Cli, assert_bad
 from ray_stub import beginning, capitals, no_model
 from tooldecoding.errors import ModelError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-Cli = Callable[..., Ran]
 TESTS = Path(__file__).parents[2]
 DEMO = TESTS.parent / "tooldecoding" / "demo"
 QUICK = ("--order-limit", 2, "--max-value-tokens", 8)

@@ -1,7 +1,7 @@
 """One server with the reference model for all tests."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,3 +23,10 @@ def server(reference: "ToolDecoder") -> Iterator["Running"]:
 
     with running(reference) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def client(server: "Running") -> Any:
+    """The openai package, asking the server."""
+    openai = pytest.importorskip("openai", reason="openai is not installed")
+    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="any", max_retries=0)

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from call_ids import without_ids
 from running_server import HELLO, Running, body, error_of, running, tool, wait_until
 from tooldecoding.decoder import ToolDecoder
 
@@ -23,12 +22,7 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(autouse=True)
 def _serves_the_next(server: Running) -> Iterator[None]:
     yield
-    assert_served(server)
-
-
-def assert_served(server: Running) -> None:
-    [choice] = server.ask(tool_choice="required", tooldecoding={"order_limit": 1}).json()["choices"]
-    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"city": "Rome", "days": 3}
+    server.assert_served()
 
 
 def once(error: Exception) -> Callable[[Callable[[Any], Any], Any], Any]:
@@ -102,7 +96,7 @@ def test_a_request_that_fails_by_itself_leaves_the_others(
         {"tool_choice": "required"},
         {"tool_choice": "required", "stream": True},
     ]
-    alone = [choices(server, **fields) for fields in ours]
+    alone = [server.answered(**fields) for fields in ours]
     own = pkgutil.resolve_name(work)
 
     def fail(*given: Any) -> Any:
@@ -116,26 +110,14 @@ def test_a_request_that_fails_by_itself_leaves_the_others(
         with server.held():
             together = []
             for number, fields in enumerate(ours, 1):
-                together.append(clients.submit(choices, server, **fields))
-                wait_until(lambda number=number: asked(server) == number)  # type: ignore[misc]
+                together.append(clients.submit(server.answered, **fields))
+                wait_until(lambda number=number: server.asked == number)  # type: ignore[misc]
             bad = clients.submit(server.ask, tools=theirs, tool_choice="required", stream=True)
-            wait_until(lambda: asked(server) == len(ours) + 1)
+            wait_until(lambda: server.asked == len(ours) + 1)
         assert error_of(bad.result(), 500)["message"] == "internal error"
         assert [each.result() for each in together] == alone
-    wait_until(lambda: asked(server) == 0)
+    wait_until(lambda: server.asked == 0)
     assert len(server.answerer.scheduler._batch) == 0
-
-
-def choices(server: Running, **fields: Any) -> Any:
-    """What is answered, without ids."""
-    answers = server.chunks(**fields) if fields.get("stream") else [server.ask(**fields).json()]
-    return without_ids([answer["choices"] for answer in answers])
-
-
-def asked(server: Running) -> int:
-    """Requests that run or wait."""
-    scheduler = server.answerer.scheduler
-    return len(scheduler._jobs) + len(scheduler._waiting)
 
 
 def test_a_full_queue_is_told(reference: ToolDecoder) -> None:
@@ -144,7 +126,7 @@ def test_a_full_queue_is_told(reference: ToolDecoder) -> None:
             waiting = [clients.submit(small.ask)]
             wait_until(lambda: len(small.answerer.scheduler._jobs) == 1)
             waiting.append(clients.submit(small.ask))
-            wait_until(lambda: asked(small) == 2)
+            wait_until(lambda: small.asked == 2)
             for stream in (False, True):
                 answer = small.ask(stream=stream)
                 told = error_of(answer, 429)
@@ -152,7 +134,7 @@ def test_a_full_queue_is_told(reference: ToolDecoder) -> None:
                 assert int(answer.headers["retry-after"]) >= 1
         assert all(each.result().status_code == 200 for each in waiting)
         assert small.figure("refused_total") == 2
-        assert_served(small)
+        small.assert_served()
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -160,20 +142,20 @@ def test_the_time_limit_counts_while_decoding_and_in_the_queue(reference: ToolDe
     with running(reference, max_batch=1, timeout=0.5) as impatient, ThreadPoolExecutor(2) as clients:
         with impatient.held() as go:
             both = [clients.submit(impatient.ask, stream=stream) for _ in range(2)]
-            wait_until(lambda: asked(impatient) == 2)
+            wait_until(lambda: impatient.asked == 2)
             threading.Event().wait(0.6)
             go.set()
             for each in both:
                 assert error_of(each.result(), 504)["code"] == "timeout"
-        wait_until(lambda: asked(impatient) == 0)
+        wait_until(lambda: impatient.asked == 0)
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_client_that_hangs_up_frees_its_place(server: Running, stream: bool) -> None:
     before = server.figure("cancelled_total")
     with server.held(), closing(server.unread(**LONG | {"stream": stream})):
-        wait_until(lambda: asked(server) == 1)
-    wait_until(lambda: asked(server) == 0)
+        wait_until(lambda: server.asked == 1)
+    wait_until(lambda: server.asked == 0)
     wait_until(lambda: server.figure("cancelled_total") == before + 1)
 
 
@@ -183,32 +165,24 @@ def test_a_client_that_gives_up_in_the_queue_is_never_decoded(reference: ToolDec
             first = clients.submit(small.ask)
             wait_until(lambda: len(small.answerer.scheduler._jobs) == 1)
             with closing(small.unread()):
-                wait_until(lambda: asked(small) == 2)
+                wait_until(lambda: small.asked == 2)
             wait_until(lambda: small.answerer.scheduler._waiting[0].cancelled)
         assert first.result().status_code == 200
-        wait_until(lambda: asked(small) == 0)
+        wait_until(lambda: small.asked == 0)
         wait_until(lambda: small.figure("cancelled_total") == 1)
 
 
 def test_half_a_body_holds_nobody(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    with half(server) as silent:
-        assert_served(server)
+    with closing(server.unread(20)) as silent:
+        server.assert_served()
         silent.shutdown(socket.SHUT_WR)
-        assert_served(server)
+        server.assert_served()
     monkeypatch.setattr("tooldecoding.server.exchange._SECONDS", 0.1)
-    with half(server) as silent:
+    with closing(server.unread(20)) as silent:
         answer = b""
         while b"timeout" not in answer:
             answer += silent.recv(10_000) or pytest.fail("no answer")
     assert answer.startswith(b"HTTP/1.1 408 ") and b'"type": "invalid_request_error"' in answer
-
-
-def half(server: Running) -> Any:
-    """A connection on which half a body was sent."""
-    connection = server.connect()
-    head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-    connection.sendall(f'{head}Content-Length: 1000\r\n\r\n{{"model": "ref'.encode())
-    return closing(connection)
 
 
 @pytest.mark.parametrize("sent", [b"\x16\x03\x01\x02\x00", b"GET\r\n\r\n", b"A" * 200_000])

@@ -9,24 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from running_server import ROME, TOOLS, Running, body, error_of, tool
+from running_server import ROME, TOOLS, Running, body, called, error_of, in_schema, tool
 from tooldecoding.server.asked_tools import MAX_TOOLS
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
-ANSWER = {"type": "json_schema", "json_schema": {"name": "x", "schema": TOOLS[0]["function"]["parameters"]}}
+ANSWER = in_schema(TOOLS[0]["function"]["parameters"])
 HISTORY: list[dict[str, Any]] = [
     {"role": "system", "content": "Help."},
     {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
     {
         "role": "assistant",
         "content": None,
-        "tool_calls": [
-            {
-                "id": "call_1",
-                "type": "function",
-                "function": {"name": "get_weather", "arguments": '{"city": "Rome"}'},
-            }
-        ],
+        "tool_calls": [called("call_1", "get_weather", '{"city": "Rome"}')],
     },
     {"role": "tool", "tool_call_id": "call_1", "content": "Sunny."},
 ]
@@ -42,8 +36,7 @@ VALID: list[dict[str, Any]] = [
 @pytest.fixture(autouse=True, scope="module")
 def _serves_the_next(server: Running) -> Any:
     yield
-    [choice] = server.ask(tool_choice="required", **SHORT | {"max_tokens": 40}).json()["choices"]
-    assert json.loads(choice["message"]["tool_calls"][0]["function"]["arguments"]) == {"city": "Rome", "days": 3}
+    server.assert_served()
 
 
 @pytest.mark.parametrize(
@@ -118,8 +111,7 @@ def test_hostile_schemas_are_refused_or_obeyed(server: Running, name: str) -> No
     answer = server.ask(tools=[tool("use", x=SCHEMAS[name])], tool_choice="required", **SHORT | {"max_tokens": 12})
     _refused_or_answered(answer)
     schema = {"type": "object", "properties": {"x": SCHEMAS[name]}, "required": ["x"]}
-    form = {"type": "json_schema", "json_schema": {"name": "x", "schema": schema}}
-    _refused_or_answered(server.ask(tools=None, response_format=form, **SHORT | {"max_tokens": 12}))
+    _refused_or_answered(server.ask(tools=None, response_format=in_schema(schema), **SHORT | {"max_tokens": 12}))
 
 
 NAMES = [
@@ -137,11 +129,11 @@ def test_hostile_names_and_texts_are_refused_or_taken(server: Running, name: str
             assert call["function"]["name"] == tools[0]["function"]["name"]
             properties = tools[0]["function"]["parameters"]["properties"]
             assert set(json.loads(call["function"]["arguments"])) == set(properties)
-    called = {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps({name: name})}}
+    calls = [called(name, name, json.dumps({name: name}))]
     result = {"role": "tool", "tool_call_id": name, "content": name}
     for messages in (
         [{"role": "user", "content": name}],
-        [*ROME, {"role": "assistant", "tool_calls": [called]}, result],
+        [*ROME, {"role": "assistant", "tool_calls": calls}, result],
     ):
         _refused_or_answered(server.ask(messages=messages, **SHORT))
 

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 
-from running_server import HELLO, MODEL, ROME, TOOLS, Running, running, tool
+from running_server import HELLO, MODEL, ROME, TOOLS, in_schema, running, tool
 from tooldecoding.decoder import ToolDecoder
 
 openai = pytest.importorskip("openai", reason="openai is not installed")
@@ -27,7 +27,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["city", "days", "unit"],
     "additionalProperties": False,
 }
-AS_SCHEMA = {"type": "json_schema", "json_schema": {"name": "weather", "schema": SCHEMA, "strict": True}}
+AS_SCHEMA = in_schema(SCHEMA, strict=True)
 
 TWO = [{"role": "user", "content": "What is the weather in Rome for 3 days? And in Paris for 2 days?"}]
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -48,11 +48,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "optional": {"tools": [tool("get_time", [], zone={"type": "string"})], "tool_choice": "required"},
 }
 """Every kind of request; unless it says otherwise, it asks for the weather in Rome."""
-
-
-@pytest.fixture(scope="module")
-def client(server: Running) -> Any:
-    return openai.OpenAI(base_url=f"{server.url}/v1", api_key="any", max_retries=0)
 
 
 def ask(client: Any, **fields: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from running_server import MODEL, running
+from running_server import MODEL, called, running, tool
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.page import page as served
 
@@ -57,12 +57,9 @@ def hostile() -> dict[str, Any]:
         "forward_passes": 21, "positions": 300, "reused_positions": 120, "padding": 0, "forced_tokens": 12,
         "constrained_tokens": 2, "free_tokens": 9, "cache_bytes": 1000, "seconds": 0.41,
     }  # fmt: skip
-    function = {"name": HOSTILE[0], "arguments": json.dumps({each["name"]: each["value"] for each in parameters})}
-    message = {
-        "role": "assistant",
-        "content": "".join(HOSTILE),
-        "tool_calls": [{"id": "call_0", "type": "function", "function": function}],
-    }
+    arguments = json.dumps({each["name"]: each["value"] for each in parameters})
+    calls = [called("call_0", HOSTILE[0], arguments)]
+    message = {"role": "assistant", "content": "".join(HOSTILE), "tool_calls": calls}
     return {
         "id": "chatcmpl-1",
         "object": "chat.completion",
@@ -145,7 +142,7 @@ def test_the_script_writes_no_markup() -> None:
 
 @needs_chromium
 def test_hostile_names_and_values_are_text(tab: Any) -> None:
-    tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in HOSTILE]
+    tools = [tool(name) for name in HOSTILE]
     tab.get_by_label("Tools").fill(json.dumps(tools))
     tab.get_by_label("Messages").fill(HOSTILE[1])
     answer, sent = hostile(), list[Any]()
@@ -164,11 +161,9 @@ def test_hostile_names_and_values_are_text(tab: Any) -> None:
     written = [re.sub("[\u202a-\u202e\u2066-\u2069]", lambda c: f"⟨U+{ord(c[0]):04X}⟩", text) for text in HOSTILE]
     rows = tab.get_by_role("table", name="Vote").locator("tbody tr")
     assert texts(rows.locator("th"))[:-1] == written
-    assert [json.loads(value) for value in texts(rows.locator("td:nth-child(2)"))[:-1]] == written
-    assert (
-        json.loads(texts(rows.locator("td:nth-child(2)"))[-1])
-        == answer["tooldecoding"]["calls"][0]["parameters"][-1]["value"]
-    )
+    *values, nested = map(json.loads, texts(rows.locator("td:nth-child(2)")))
+    assert values == written
+    assert nested == answer["tooldecoding"]["calls"][0]["parameters"][-1]["value"]
     shown = texts(tab.locator("#results .tokens").first.locator(".token"))
     assert shown == written
     assert texts(tab.locator("#tool_choice optgroup option")) == written

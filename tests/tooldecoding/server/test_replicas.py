@@ -4,39 +4,29 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import httpx
-import openai
 import pytest
 
-from call_ids import without_ids
-from command_line import Ran, assert_bad
+from command_line import Cli, assert_bad
 from running_server import (
     HELLO,
     MODEL,
     PATIENCE,
-    ROME,
-    TOOLS,
     Running,
     RunningReplicas,
     error_of,
+    every_kind,
     running_replicas,
     told,
     wait_until,
 )
 
 PATH = "/v1/chat/completions"
-SCHEMA = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "x",
-        "schema": {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]},
-    },
-}
 SETTINGS = "replicas: 2\nmodel: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
 
 
@@ -164,23 +154,13 @@ def test_an_update_that_is_refused_changes_nothing(
     assert {stubs.ask("hello", tools).json()["kept"] for tools in range(4)} == {before}
 
 
-REQUESTS: tuple[dict[str, Any], ...] = (
-    {"tools": TOOLS, "tool_choice": "required", "extra_body": {"tooldecoding": {"order_limit": 2}}},
-    {"messages": HELLO, "max_tokens": 20},
-    {"max_tokens": 20, "response_format": SCHEMA},
-)
-
-
 def test_answers_are_those_of_one_server(stubs: RunningReplicas, server: Running, settings: Path) -> None:
     settings.write_text(f"replicas: 1\nmodel: {MODEL}\n")
     update(stubs)
-    clients = [openai.OpenAI(base_url=f"{url}/v1", api_key="none") for url in (server.url, stubs.http.base_url)]
-    for request in REQUESTS:
-        for answers in (whole, streamed):
-            first, second = (answers(client, request) for client in clients)
-            assert first == second
+    for request in every_kind():
+        assert stubs.server.answered(**request) == server.answered(**request)
     assert stubs.http.get("/").text == server.http.get("/").text
-    assert clients[1].models.retrieve(MODEL).id == MODEL
+    assert stubs.http.get(f"/v1/models/{MODEL}").json()["id"] == MODEL
     assert stubs.figure("completion_tokens_total") > 0
     assert stubs.http.get("/health").json()["replicas"] == {"running": 1, "wanted": 1}
 
@@ -190,22 +170,6 @@ def update(stubs: RunningReplicas) -> None:
     before = len(stubs.logged("updated"))
     stubs.process.send_signal(signal.SIGHUP)
     wait_until(lambda: len(stubs.logged("updated")) > before)
-
-
-def whole(client: Any, request: dict[str, Any]) -> Any:
-    answer = client.chat.completions.create(**{"model": MODEL, "messages": ROME} | request)
-    return without_ids(answer.choices[0].model_dump()), votes(answer.tooldecoding)
-
-
-def streamed(client: Any, request: dict[str, Any]) -> Any:
-    chunks = list(client.chat.completions.create(**{"model": MODEL, "messages": ROME, "stream": True} | request))
-    return without_ids([choice.model_dump() for chunk in chunks for choice in chunk.choices]), votes(
-        chunks[-1].tooldecoding
-    )
-
-
-def votes(details: dict[str, Any]) -> Any:
-    return [(parameter["name"], parameter["votes"]) for call in details["calls"] for parameter in call["parameters"]]
 
 
 def test_what_runs_is_finished_before_the_end(stubs: RunningReplicas) -> None:
@@ -230,5 +194,5 @@ def test_what_runs_is_finished_before_the_end(stubs: RunningReplicas) -> None:
         (["--ray", "local", "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
     ],
 )
-def test_options_that_do_not_fit_are_told(cli: Callable[..., Ran], arguments: list[Any], parts: list[str]) -> None:
+def test_options_that_do_not_fit_are_told(cli: Cli, arguments: list[Any], parts: list[str]) -> None:
     assert_bad(cli("serve", *arguments), *parts)

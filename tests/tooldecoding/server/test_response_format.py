@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from running_server import ROME, TOOLS, Running, error_of, tool
+from running_server import ROME, TOOLS, Running, error_of, in_schema, tool
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import read_chat_body
@@ -32,8 +32,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 
 
 def asking(schema: dict[str, Any], strict: bool | None = None) -> dict[str, Any]:
-    named = {"name": "x", "schema": schema, "strict": strict}
-    return {"tools": None, "response_format": {"type": "json_schema", "json_schema": named}}
+    return {"tools": None, "response_format": in_schema(schema, strict)}
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
