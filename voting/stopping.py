@@ -17,11 +17,13 @@ DEFAULT_STOPPING_LEVEL = 0.05
 """One minus the threshold of Adaptive-Consistency (Aggarwal et al. 2023), 0.95."""
 
 
-class _Votes(NamedTuple):
-    """The votes of one parameter so far, without truncated values, as in ``merge``.
+class _Vote(NamedTuple):
+    """The vote over one parameter, without truncated values, as in ``merge``.
 
     Attributes
     ----------
+    done, left : int
+        Candidates so far, and those that are still to come.
     carrying : int
         Candidates with a valid value.
     leader, runner_up : int
@@ -32,11 +34,52 @@ class _Votes(NamedTuple):
         Votes of the most frequent other value.
     """
 
+    done: int
+    left: int
+    level: float
+    optional_share: float
     carrying: int
     leader: int
     runner_up: int
     safe: int
     rival: int
+
+    def further(self, required: bool) -> int:
+        """The smallest number of further orders that can settle a parameter."""
+        value = self._earliest(self._value_settled)
+        if required:
+            return value
+        kept = self._earliest(self._kept)
+        return min(max(kept, value), self._earliest(self._left_out))
+
+    def _earliest(self, settled: Callable[[int], bool]) -> int:
+        """The smallest number of orders for which ``settled`` is true (monotonic); ``left + 1`` if there is none."""
+        fewest = 0 if self.done else 1  # at least one candidate is needed
+        return bisect_left(range(self.left + 1), True, lo=fewest, key=settled)
+
+    def _value_settled(self, more: int) -> bool:
+        """Whether the value is settled after ``more`` votes for the leader."""
+        left = self.left - more
+        if not left or self.safe + more > self.rival + left:
+            return True
+        leader = self.leader + more
+        return _at_least(leader + 1, leader + self.runner_up + 1, 0.5) < self.level
+
+    def _kept(self, more: int) -> bool:
+        """Whether an optional key is certainly kept after ``more`` orders with it."""
+        done, carrying, share = self.done + more, self.carrying + more, self.optional_share
+        if carries_enough(carrying, self.done + self.left, share):
+            return True
+        return carries_enough(carrying, done, share) and _at_least(carrying + 1, done + 1, share) < self.level
+
+    def _left_out(self, more: int) -> bool:
+        """Whether an optional key is certainly left out after ``more`` orders without it."""
+        done, share = self.done + more, self.optional_share
+        if not carries_enough(self.carrying + self.left - more, self.done + self.left, share):
+            return True
+        if carries_enough(self.carrying, done, share):
+            return False
+        return _at_least(done - self.carrying + 1, done + 1, 1 - share) < self.level
 
 
 def orders_needed(
@@ -80,58 +123,14 @@ def orders_needed(
     further = [0 if candidates else 1]
     for spec in tool.parameters:
         begun = [call for call in unfinished if spec.required and any(v.key == spec.name for v in call.values)]
-        vote = _Vote(len(candidates) + len(begun), left - len(begun), level, optional_share)
-        further.append(len(begun) + vote.further(_count([*candidates, *begun], tool, spec), bool(spec.required)))
+        votes = _votes([*candidates, *begun], tool, spec)
+        vote = _Vote(len(candidates) + len(begun), left - len(begun), level, optional_share, *votes)
+        further.append(len(begun) + vote.further(bool(spec.required)))
     return max(further)
 
 
-class _Vote(NamedTuple):
-    """A vote after ``done`` candidates, with ``left`` more to come."""
-
-    done: int
-    left: int
-    level: float
-    optional_share: float
-
-    def further(self, votes: _Votes, required: bool) -> int:
-        """The smallest number of further orders that can settle a parameter."""
-        value = self._earliest(lambda more: self._value_settled(votes, more))
-        if required:
-            return value
-        kept = self._earliest(lambda more: self._kept(votes.carrying, more))
-        return min(max(kept, value), self._earliest(lambda more: self._left_out(votes.carrying, more)))
-
-    def _earliest(self, settled: Callable[[int], bool]) -> int:
-        """The smallest number of orders for which ``settled`` is true (monotonic); ``left + 1`` if there is none."""
-        fewest = 0 if self.done else 1  # at least one candidate is needed
-        return bisect_left(range(self.left + 1), True, lo=fewest, key=settled)
-
-    def _value_settled(self, votes: _Votes, more: int) -> bool:
-        """Whether the value is settled after ``more`` votes for the leader."""
-        left = self.left - more
-        if not left or votes.safe + more > votes.rival + left:
-            return True
-        leader, runner_up = votes.leader + more, votes.runner_up
-        return _at_least(leader + 1, leader + runner_up + 1, 0.5) < self.level
-
-    def _kept(self, carrying: int, more: int) -> bool:
-        """Whether an optional key is certainly kept after ``more`` orders with it."""
-        done, share = self.done + more, self.optional_share
-        carrying += more
-        if carries_enough(carrying, self.done + self.left, share):
-            return True
-        return carries_enough(carrying, done, share) and _at_least(carrying + 1, done + 1, share) < self.level
-
-    def _left_out(self, carrying: int, more: int) -> bool:
-        """Whether an optional key is certainly left out after ``more`` orders without it."""
-        done, share = self.done + more, self.optional_share
-        if not carries_enough(carrying + self.left - more, self.done + self.left, share):
-            return True
-        lacking = done - carrying
-        return not carries_enough(carrying, done, share) and _at_least(lacking + 1, done + 1, 1 - share) < self.level
-
-
-def _count(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterSpec) -> _Votes:
+def _votes(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterSpec) -> tuple[int, int, int, int, int]:
+    """The last five fields of ``_Vote``."""
     valid = [ballot for ballot in ballots_for(spec, tool, candidates) if ballot.reason is None]
     ended = [(vote_identity(ballot.value), ballot) for ballot in valid if not ballot.truncated]
     counts = Counter(identity for identity, _ in ended)
@@ -139,7 +138,7 @@ def _count(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterS
     leader, runner_up, *_ = [*sorted(counts.values(), reverse=True), 0, 0]
     safe = max(spelled, key=counts.__getitem__, default=None)
     rival = max((count for identity, count in counts.items() if identity != safe), default=0)
-    return _Votes(len(valid), leader, runner_up, counts.get(safe, 0), rival)
+    return len(valid), leader, runner_up, counts.get(safe, 0), rival
 
 
 def _at_least(hits: int, trials: int, chance: float) -> float:
