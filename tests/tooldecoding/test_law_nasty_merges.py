@@ -148,13 +148,22 @@ ASTRAY = {
     "[": ["get(x", "[f("],
     "[f": ["oo(a='x')]", "]"],
     "[f(a=": ["None)]", "1, b", '"x")]'],
+    "[f(a=[": ["str])]", "x, y])]"],
     "[f(a='x'": [" + 'y')]", "\n"],
     "[f(a='x', b=": ["b)]", "None)]"],
 }
 """What no call may hold behind its beginnings."""
 ENDS = [("=", "'"), ("f", "("), ("Ġ", "["), ("[", "f"), ("'", ","), ("'", ")"), ("')", "]"), ("'", "x")]
 """Merges at the end of a value, a call and a list."""
-WANTED = [("api-bank", "[f(a='x')]"), ("api-bank", "[f(a='x', b='y')]"), ("pythonic", "[f(a='x')]")]
+OPENINGS = [("=", "["), ("[", "'"), ("=[", "'"), ("'", ","), ("'", "]"), ("\"", ","), ("'", "x")]
+"""Merges at the beginning and the end of a list."""
+WANTED = [
+    ("api-bank", "[f(a='x')]", ENDS),
+    ("api-bank", "[f(a='x', b='y')]", ENDS),
+    ("pythonic", "[f(a='x')]", ENDS),
+    ("pythonic", "[f(a=['x'])]", OPENINGS),
+    ("pythonic", "[f(a=['x', 'y'])]", OPENINGS),
+]
 PROMPT = "API-Request: "
 
 
@@ -176,21 +185,26 @@ class Wishes(SyntheticEngine):
 
 
 @pytest.mark.parametrize("can_drop", [True, False])
-def test_wishes_that_are_not_permitted_leave_no_trace(can_drop: bool) -> None:
-    tools = lookup(tool("f", *(parameter(key, "str", required=key == "a") for key in "abc")))
-    for size in (1, 2, len(ENDS)):
-        for subset in itertools.combinations(ENDS, size):
-            own = byte_level([pair for pair in subset if pair != ("')", "]") or ("'", ")") in subset])
-            decoder = SyntheticDecoder(tiny_model("llama", 256 + len(ENDS)), own)
-            for format, wanted in WANTED:
-                begun = [text for text in ASTRAY if wanted.startswith(text) and (can_drop or not text.endswith("x'"))]
-                astray = [text + more for text in begun for more in ASTRAY[text]]
-                weights = {tuple(own.encode(PROMPT + text + "\n")): 3.0 for text in astray}
-                weights[tuple(own.encode(PROMPT + wanted + "\n"))] = 1.0
-                decoder.engine = Wishes(decoder.table.texts, weights, can_drop)
-                options = DecodeOptions(format=format, tool_choice="required", order_limit=1)
-                [result] = decoder.run([Request(PROMPT, tools, options)])
-                assert result.text == wanted, (subset, result.text)
+@pytest.mark.parametrize(("format", "wanted", "merges"), WANTED)
+def test_wishes_that_are_not_permitted_leave_no_trace(
+    format: str, wanted: str, merges: list[tuple[str, str]], can_drop: bool
+) -> None:
+    first = parameter("a", "list", items="str") if "a=[" in wanted else parameter("a", "str")
+    tools = lookup(tool("f", first, *(parameter(key, "str", required=False) for key in "bc")))
+    joined = {a + b for a, b in merges}
+    subsets = [subset for size in (1, 2, len(merges)) for subset in itertools.combinations(merges, size)]
+    for subset in subsets:
+        known = {a + b for a, b in subset}
+        own = byte_level([(a, b) for a, b in subset if a not in joined - known])
+        decoder = SyntheticDecoder(tiny_model("llama", 256 + len(merges)), own)
+        begun = [text for text in ASTRAY if wanted.startswith(text) and (can_drop or not text.endswith(("x'", "=[")))]
+        astray = [text + more for text in begun for more in ASTRAY[text]]
+        weights = {tuple(own.encode(PROMPT + text + "\n")): 3.0 for text in astray}
+        weights[tuple(own.encode(PROMPT + wanted + "\n"))] = 1.0
+        decoder.engine = Wishes(decoder.table.texts, weights, can_drop)
+        options = DecodeOptions(format=format, tool_choice="required", order_limit=1)
+        [result] = decoder.run([Request(PROMPT, tools, options)])
+        assert result.text == wanted, (subset, result.text)
 
 
 def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:

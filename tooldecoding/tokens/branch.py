@@ -17,7 +17,7 @@ from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
-from tooldecoding.tokens.likeliest import Accept, likeliest
+from tooldecoding.tokens.likeliest import Accept, likeliest, likeliest_beyond
 from tooldecoding.tokens.pending import Pending
 from tooldecoding.tokens.token_table import TokenTable, is_characters
 from tooldecoding.tokens.trie import Trie, TrieNode
@@ -229,6 +229,8 @@ class Branch:
                 if not (await self._outweighs(token, own[0], text, logits, may)):
                     token = likeliest(logits, accept, self.table, text, only=own[0])
                     assert token is not None
+            if self.table.text(token) == text and self.fed.engine.can_drop:
+                token = await self._or_longer(token, accept, logits)
             piece = self._piece(token)
             if piece:
                 return Pick(token, piece, logits)
@@ -311,6 +313,26 @@ class Branch:
         """Whether another token on offer begins with this one."""
         low, high = self.table.stretch(self.table.text(token))
         return len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1
+
+    async def _or_longer(self, token: int, accept: Accept, logits: NextTokenLogits) -> int:
+        """Return a token that writes the pending text, or a longer one if that outweighs it with what may follow.
+
+        They are compared where the model would not go on as it may, or in bytes with which the longer one begins.
+        """
+        text = self.pending.text
+        if not self.table.goes_beyond(text):
+            return token
+        [[behind]] = await self.fed.behind([(token,)])
+        best = self.table.texts[behind.best]
+        if best and accept(best) is not None:
+            likewise = self.table.beginnings(text + best)[-1]
+            if len(self.table.text(likewise)) <= len(text):
+                return token
+        longer = likeliest_beyond(logits, accept, self.table, text)
+        if longer is None:
+            return token
+        weight, may = logits.logprob(longer), in_value(accept, self.table, b"")
+        return token if log_weight(logits, (token,), [behind], self.table, may) >= weight else longer
 
     async def _outweighs(
         self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted

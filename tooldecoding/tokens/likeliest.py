@@ -51,10 +51,15 @@ def likeliest(
     if only is not None:
         beginnings = [token for token in beginnings if token == only or len(table.text(token)) == skip]
     inside = max(beginnings, key=lambda token: logits.values[token], default=None)
-    beyond = _Search(logits, accept, table, pending).run()
+    beyond = likeliest_beyond(logits, accept, table, pending)
     if inside is None or beyond is None:
         return inside if beyond is None else beyond
     return inside if logits.values[inside] >= logits.values[beyond] else beyond
+
+
+def likeliest_beyond(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
+    """Return the likeliest token that writes all of ``pending`` and an accepted piece; None if there is none."""
+    return _Search(logits, accept, table, pending).run()
 
 
 def permitted_share(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> float:

@@ -36,9 +36,11 @@ tokenizer's own. Otherwise both are weighed together with what is permitted behi
 
     P(=) · Σ P(permitted | =)   against   P(=') · Σ P(permitted | =')
 
-The short token wins where a permitted continuation is really cut that way (``=`` and ``'s``, if the vocabulary has it).
-The same holds in a choice, for each token that another one on offer begins with. A look ahead behind tokens that were
-not tried costs a pass. Where the engine cannot drop tokens, there is none, and the tokenizer's own token is taken.
+The same is asked of a token that ends with the pending bytes: behind ``=[`` the model may want ``str``, and be held to
+a quote. The short token wins where a permitted continuation is really cut that way (``=`` and ``'s``, if the vocabulary
+has it). The same holds in a choice, for each token that another one on offer begins with. A look ahead behind tokens
+that were not tried costs a pass. Where the engine cannot drop tokens, there is none, and the tokenizer's own token is
+taken.
 
 Choices among names, optional keys, enum members and ends are languages of bytes in the same way (``choices``), values
 are too (``value_state``): both say which bytes may follow the pending ones, and never how these are cut into tokens.

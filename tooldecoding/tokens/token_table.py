@@ -151,7 +151,7 @@ class TokenTable:
         ends = np.cumsum([len(self.texts[token] or b"") for token in tokens]).tolist()
         count = len(tokens) - 1
         for start in range(max(0, len(wanted) - self._longest), len(wanted)):
-            if not self._goes_beyond(wanted[start:]):
+            if not self.goes_beyond(wanted[start:]):
                 continue
             if not start:
                 return ()
@@ -164,7 +164,7 @@ class TokenTable:
             count = min(count, _same(tokens, before))
         return tokens[: max(0, count)]
 
-    def _goes_beyond(self, text: bytes) -> bool:
+    def goes_beyond(self, text: bytes) -> bool:
         """Whether a token begins with ``text`` and is longer."""
         low, high = self.stretch(text)
         return low < high and len(self.sorted_texts[high - 1]) > len(text)
