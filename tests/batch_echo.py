@@ -1,7 +1,7 @@
 """A batch without a model: an echo writes the prompt and the settings that it was given."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ import pytest
 
 from command_line import Cli, Ran
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.batches import batch, decode_task
+from tooldecoding.batches import decode_task
 from tooldecoding.cluster import place
 from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
@@ -28,30 +28,31 @@ class Said:
 
 
 class Echo:
-    """In place of a model; it may break off after some groups, or refuse a prompt."""
+    """In place of a model: the last of some rows ends first. It may break off after some rows, or refuse a prompt."""
 
     def __init__(self) -> None:
-        self.groups: int | None = None
+        self.rows: int | None = None
         self.refuse = "nothing of the kind"
         self.prompts: list[str] = []
         tokenizer = byte_level_tokenizer()
         model = tiny_model("llama", len(tokenizer))
-        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [], run=self.run)
+        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [])
+        self.decoder.run_each = self.run_each
 
-    def run(self, requests: Sequence[Request], at_once: int) -> list[Said]:
-        if self.groups == 0:
-            raise KeyboardInterrupt
+    def run_each(self, requests: Sequence[Request], at_once: int) -> Iterator[tuple[int, Said]]:
         if any(self.refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
-        if self.groups is not None:
-            self.groups -= 1
         self.prompts += [str(r.prompt) for r in requests]
-        return [Said(said(str(r.prompt), r.options.order_limit)) for r in requests]
+        for number, request in reversed([*enumerate(requests)]):
+            if self.rows == 0:
+                raise KeyboardInterrupt
+            if self.rows is not None:
+                self.rows -= 1
+            yield number, Said(said(str(request.prompt), request.options.order_limit))
 
 
 def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
-    """Let an echo decode batches, in groups of ``--batch-size`` rows."""
-    patch.setattr(batch, "GROUP", 1)
+    """Let an echo decode batches."""
     loaded = echo.decoder.model, echo.decoder.tokenizer
     patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
     patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,14 +13,14 @@ def beginning(item: str) -> str:
     return item[:1]
 
 
-def capitals(model: Any, tokenizer: Any) -> Callable[[Sequence[str]], list[tuple[str, int]]]:
+def capitals(model: Any, tokenizer: Any) -> Callable[[Sequence[str]], Iterable[tuple[int, tuple[str, int]]]]:
     """Items are texts. ``die`` kills the worker, ``wait`` takes a tenth of a second."""
 
-    def run(items: Sequence[str]) -> list[tuple[str, int]]:
+    def run(items: Sequence[str]) -> Iterable[tuple[int, tuple[str, int]]]:
         if any(item.startswith("die") for item in items):
             os._exit(1)
         time.sleep(0.1 * sum(item.startswith("wait") for item in items))
-        return [(item.upper(), os.getpid()) for item in items]
+        return enumerate((item.upper(), os.getpid()) for item in items)
 
     return run
 

@@ -59,14 +59,14 @@ def test_signals_end_a_batch_alike_and_what_is_finished_is_kept(
     rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
     rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(12)))
     options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-    decode, groups = ToolDecoder.run, iter(range(3))
+    decode, groups = ToolDecoder.run_each, iter(range(3))
 
     def decode_two(*given: Any, **options: Any) -> Any:
         if next(groups) == 2:
             os.kill(os.getpid(), number)
         return decode(*given, **options)
 
-    monkeypatch.setattr(ToolDecoder, "run", decode_two)
+    monkeypatch.setattr(ToolDecoder, "run_each", decode_two)
     try:
         ran = cli("decode", "--batch", rows, "--out", out, *options)
     finally:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, overload
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -342,8 +343,18 @@ class ToolDecoder:
             return content
         return str(self.tokenizer.decode(checked_ids(content, len(self.table.texts))))
 
-    def run(self, requests: Sequence[Request], at_once: int | None = None) -> list[DecodeResult]:
+    def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
         """Decode several prompts together, each with its own tools and options.
+
+        Raises
+        ------
+        ToolDecodingError
+            As ``decode``. Nothing is decoded then.
+        """
+        return [result for _, result in sorted(self.run_each(requests), key=itemgetter(0))]
+
+    def run_each(self, requests: Sequence[Request], at_once: int | None = None) -> Iterator[tuple[int, DecodeResult]]:
+        """As ``run``, but yields the number and the result of each request as it ends.
 
         Parameters
         ----------
@@ -354,10 +365,10 @@ class ToolDecoder:
         Raises
         ------
         ToolDecodingError
-            As ``decode``. Nothing is decoded then.
+            As ``decode``, before the first result.
         """
         if not requests:
-            return []
+            return
         prompts = [self.prompt_ids(request) for request in requests]
         start, scheduler = time.perf_counter(), Scheduler(self.new_engine())
         runs: list[RequestRun] = []
@@ -368,12 +379,9 @@ class ToolDecoder:
                 runs.append(run)
                 yield decoding
 
-        decoded = scheduler.finish(begun(), at_once)
-        seconds = time.perf_counter() - start
-        return [
-            run.result(prompt, self.table, request.options, seconds)
-            for request, run, prompt in zip(requests, runs, decoded, strict=True)
-        ]
+        for number, decoded in scheduler.each(begun(), at_once):
+            seconds = time.perf_counter() - start
+            yield number, runs[number].result(decoded, self.table, requests[number].options, seconds)
 
     def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
         """Decode a prompt; yields thinking and content as they are written, calls once voted, and last the result.

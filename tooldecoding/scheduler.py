@@ -24,8 +24,9 @@ of them the engine has read, and the engine knows the branch as an int and keeps
 
 import time
 import types
-from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
@@ -286,8 +287,12 @@ class Scheduler:
             taken += count
         self._close_ended()
 
-    def finish(self, runs: Iterable[Run[T]], at_once: int | None = None) -> list[T]:
-        """Run prompts to their ends; their results, or the first error.
+    def finish(self, runs: Iterable[Run[T]]) -> list[T]:
+        """Run prompts to their ends; their results, or the first error."""
+        return [result for _, result in sorted(self.each(runs), key=itemgetter(0))]
+
+    def each(self, runs: Iterable[Run[T]], at_once: int | None = None) -> Iterator[tuple[int, T]]:
+        """Run prompts to their ends; yields the number and the result of each as it ends, or raises the first error.
 
         Parameters
         ----------
@@ -296,17 +301,19 @@ class Scheduler:
         at_once : int, optional
             Most prompts that run at a time: as one ends, the next one begins.
         """
-        coming, begun, running = iter(runs), list[Run[T]](), list[Run[T]]()
+        coming, running = enumerate(runs), list[tuple[int, Run[T]]]()
         while True:
             fresh = list(islice(coming, None if at_once is None else at_once - len(self)))
-            begun += fresh
             running += fresh
-            for run in running:
+            for _, run in running:
                 if run.error is not None:
                     raise run.error
-            running = [run for run in running if not run.ended]
+            for number, run in running:
+                if run.ended:
+                    yield number, run.result
+            running = [(number, run) for number, run in running if not run.ended]
             if not running and not fresh:
-                return [run.result for run in begun]
+                return
             self.forward()
 
     def _close_ended(self) -> None:

@@ -1,8 +1,7 @@
 """Prompts on their way to a method, as a task of workers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
@@ -25,19 +24,21 @@ class Draft:
 
 def predict_all(method: Method, drafts: Sequence[Draft]) -> list[Prediction]:
     """Return the predictions for drafts that are decoded together; where that fails, each alone."""
-    decoded = iter(each_decoded(method, [draft.request for draft in drafts if draft.request is not None]))
-    found = (draft.error if draft.request is None else next(decoded) for draft in drafts)
-    return [each if isinstance(each, Prediction) else Prediction("", error=str(each)) for each in found]
+    asked = [(number, draft.request) for number, draft in enumerate(drafts) if draft.request is not None]
+    decoded = each_decoded(lambda requests: enumerate(method(requests)), [request for _, request in asked])
+    found = {number: draft.error for number, draft in enumerate(drafts)} | {asked[n][0]: each for n, each in decoded}
+    return [each if isinstance(each, Prediction) else Prediction("", error=str(each)) for each in found.values()]
 
 
 def predicting(
     settings: EvalOptions, call_format: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
-) -> Callable[[Sequence[Draft]], list[Prediction]]:
-    """Return what makes predictions with the method that the settings name.
+) -> Callable[[Sequence[Draft]], Iterable[tuple[int, Prediction]]]:
+    """Return what makes numbered predictions with the method that the settings name.
 
     Parameters
     ----------
     call_format : str
         The benchmark's, in which predictions are scored.
     """
-    return partial(predict_all, make_method(settings, model, tokenizer, call_format))
+    method = make_method(settings, model, tokenizer, call_format)
+    return lambda drafts: enumerate(predict_all(method, drafts))

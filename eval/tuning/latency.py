@@ -14,7 +14,7 @@ import pandas as pd
 from eval.bench.machine import describe_machine, machine_line
 from eval.tuning.decoded_prompt import VoteOptions
 from eval.validation import read_rows
-from tooldecoding.batches.requests import decode_together
+from tooldecoding.batches.requests import memory_errors
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.result_file import ResultFile
@@ -81,7 +81,8 @@ class Stopwatch:
         Random(f"{self.seed}/{name}").shuffle(shuffled)
         for options in shuffled:
             asked, start = options.applied(request), perf_counter()
-            [result] = decode_together(self.decoder.run, [asked])
+            with memory_errors():
+                [result] = self.decoder.run([asked])
             measured.append(
                 {
                     "options": options.label,

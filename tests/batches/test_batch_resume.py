@@ -10,6 +10,7 @@ from filelock import FileLock
 
 from batch_echo import Echo, Folder, row, said
 from command_line import CASES
+from tooldecoding.batches.decode_task import GROUP
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.models.identity import FILES
 
@@ -64,9 +65,9 @@ def test_failed_rows_are_decoded_again_on_demand(folder: Folder, echo: Echo) -> 
 
 def test_two_rows_of_one_id(folder: Folder) -> None:
     """What was decoded before stays."""
-    ran = folder.decode([row(1), row(2), row(3), row(1, "y")])
-    assert ran.code == 2 and "rows.jsonl:4: two rows of one id: a row before it is called 1" in ran.err
-    assert [r["id"] for r in folder.results()] == [1, 2]
+    ran = folder.decode([*map(row, range(1, GROUP + 2)), row(1, "y")], "--batch-size", 1)
+    assert ran.code == 2 and f"rows.jsonl:{GROUP + 2}: two rows of one id: a row before it is called 1" in ran.err
+    assert {r["id"] for r in folder.results()} == {*range(1, GROUP + 1)}
 
 
 def test_two_processes_do_not_write_one_file(folder: Folder, tmp_path: Path, echo: Echo) -> None:

@@ -18,7 +18,7 @@ from pyarrow import parquet
 from batch_echo import Echo, Folder
 from command_line import Cli, assert_bad
 from tooldecoding.batches import batch
-from tooldecoding.batches.decode_task import RowReader
+from tooldecoding.batches.decode_task import GROUP, RowReader
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.errors import PromptError
@@ -195,4 +195,4 @@ def test_a_batch_of_many_rows_holds_few_groups(folder: Folder, echo: Echo, monke
     ran = folder.decode(rows, "--batch-size", size)
     assert f"{count} decoded, 0 skipped" in ran.err
     assert f"0 decoded, {count} skipped" in folder.decode(rows, "--batch-size", size).err
-    assert size <= most <= 3 * size + 1
+    assert size <= most <= 3 * GROUP * size + 1

@@ -173,13 +173,14 @@ def test_as_one_ends_the_next_begins(
             yield run
 
     scheduler = Scheduler(decoder.new_engine())
-    assert [written(prompt) for prompt in scheduler.finish(counted(), at_once)] == alone
+    assert {number: written(prompt) for number, prompt in scheduler.each(counted(), at_once)} == dict(enumerate(alone))
     assert max(running) == at_once and len(running) == len(alone)
     begin, open_at = decoder.begin, list[int]()
     monkeypatch.setattr(decoder, "begin", lambda r, ids, s: (begin(r, ids, s), open_at.append(len(s)))[0])
-    together = decoder.run(requests(), at_once)
+    together = dict(decoder.run_each(requests(), at_once))
     assert max(open_at) == at_once
-    assert [result.text for result in together] == [decoder.table.special.shown(text) for text, *_ in alone]
+    shown = map(decoder.table.special.shown, (text for text, *_ in alone))
+    assert {number: result.text for number, result in together.items()} == dict(enumerate(shown))
 
 
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:

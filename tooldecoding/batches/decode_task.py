@@ -1,7 +1,7 @@
 """``decode --batch`` as a task of workers: rows in, results out."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -33,7 +33,7 @@ def decoding(
     documentation: Documentation | None,
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
-) -> Callable[[Sequence[Entry]], list[dict[str, Any]]]:
+) -> Callable[[Sequence[Entry]], Iterator[tuple[int, dict[str, Any]]]]:
     """Return what makes the results of rows.
 
     Parameters
@@ -80,11 +80,17 @@ class RowReader:
         return content, documentation, command
 
 
-def _results(decoder: ToolDecoder, at_once: int, reader: RowReader, entries: Sequence[Entry]) -> list[dict[str, Any]]:
-    """Return the results of some rows in their sequence; a row that fails does not touch the others."""
-    found: dict[str | int, dict[str, Any]] = {}
-    asked: dict[str | int, tuple[Content, Request]] = {}
-    for entry in entries:
+def _results(
+    decoder: ToolDecoder, at_once: int, reader: RowReader, entries: Sequence[Entry]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number and the result of each row as it ends; a row that fails does not touch the others."""
+
+    def named(number: int, result: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        name = {"id": entries[number].id, "digest": entries[number].digest}
+        return number, name | result | name  # the name comes first
+
+    asked: list[tuple[int, Content, Request]] = []
+    for number, entry in enumerate(entries):
         try:
             with warnings.catch_warnings():
                 # "default" would keep each message for as long as the process lives
@@ -92,14 +98,12 @@ def _results(decoder: ToolDecoder, at_once: int, reader: RowReader, entries: Seq
                 content, documentation, command = reader.read(entry)
             request = make_request(content, documentation, command, decoder.tokenizer)
             decoder.prompt_ids(request)  # a prompt that is too long shows before it is decoded with others
-            asked[entry.id] = content, request
+            asked.append((number, content, request))
         except ToolDecodingError as error:
-            found[entry.id] = {"error": str(error)}
-    decoded = each_decoded(partial(decoder.run, at_once=at_once), [request for _, request in asked.values()])
-    for (identifier, (content, _)), result in zip(asked.items(), decoded, strict=True):
+            yield named(number, {"error": str(error)})
+    for place, result in each_decoded(partial(decoder.run_each, at_once=at_once), [request for *_, request in asked]):
+        number, content, _ = asked[place]
         if isinstance(result, ToolDecodingError):
-            found[identifier] = {"error": str(result)}
+            yield named(number, {"error": str(result)})
         else:
-            found[identifier] = result_json(content, result, decoder.tokenizer, str(identifier))
-    named = ({"id": entry.id, "digest": entry.digest} for entry in entries)
-    return [name | found[entry.id] | name for name, entry in zip(named, entries, strict=True)]  # the name comes first
+            yield named(number, result_json(content, result, decoder.tokenizer, str(entries[number].id)))

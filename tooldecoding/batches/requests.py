@@ -1,6 +1,7 @@
 """From a prompt or a dialogue to the request that the decoder takes, and from requests to results."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -98,23 +99,35 @@ def result_json(
 
 
 def each_decoded(
-    decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]
-) -> list[T | ToolDecodingError]:
-    """Decode together; if that fails, one by one, so that only the request at fault gets the error."""
-    if not requests:
-        return []
+    decode: Callable[[Sequence[Request]], Iterable[tuple[int, T]]], requests: Sequence[Request]
+) -> Iterator[tuple[int, T | ToolDecodingError]]:
+    """Decode together; if that fails, the rest one by one, so that only the request at fault gets the error.
+
+    Parameters
+    ----------
+    decode : callable
+        ``ToolDecoder.run_each``, say: returns the number and the result of each request.
+    """
+    left = dict(enumerate(requests))
     try:
-        return [*decode_together(decode, requests)]
+        with memory_errors():
+            for number, result in decode(requests):
+                del left[number]
+                yield number, result
     except ToolDecodingError as error:
         if len(requests) == 1:
-            return [error]
-        return [each_decoded(decode, [request])[0] for request in requests]
+            yield 0, error
+            return
+        for number, request in left.items():
+            for _, found in each_decoded(decode, [request]):
+                yield number, found
 
 
-def decode_together(decode: Callable[[Sequence[Request]], Sequence[T]], requests: Sequence[Request]) -> Sequence[T]:
-    """Decode requests with ``ToolDecoder.run``, say; a ModelError if the device runs out of memory."""
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Raise a ModelError if the device runs out of memory in this block."""
     try:
-        return decode(requests)
+        yield
     except torch.cuda.OutOfMemoryError as error:
         raise ModelError(
             "out of memory on the device; use a smaller --batch-size or --order-limit, or another --dtype or --device"

@@ -61,7 +61,7 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
         content = read_dialogue(*read_input(command.dialogue, PromptError))
     else:
         content = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt or ""
-    from tooldecoding.batches.requests import decode_together, make_request, result_json
+    from tooldecoding.batches.requests import make_request, memory_errors, result_json
     from tooldecoding.chat.templates import template_of
 
     decoder = load_decoder(command, command.prompt_cache_mb)
@@ -70,7 +70,8 @@ def _decode_one(documentation: Documentation | None, command: DecodeCommand) -> 
         template = template_of(content, documentation, command, decoder.tokenizer)
         print_misfits(template, command, decoder.tokenizer, request.tools)
         print_unenforced(request.tools)
-    [result] = decode_together(decoder.run, [request])
+    with memory_errors():
+        [result] = decoder.run([request])
     greedy = _greedy(request, decoder) if command.show_greedy else None
     if command.json:
         row = result_json(content, result, decoder.tokenizer, identifier)

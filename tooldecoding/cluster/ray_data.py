@@ -151,7 +151,9 @@ class _Worker:
             return
         for number in batch["item"]:
             for items in ray.get(self._portions[int(number)]):
-                yield {"answer": [pickle.dumps((self._own, items, self._run(items)))]}
+                found = dict(self._run(items))
+                answer = self._own, items, [found[number] for number in range(len(items))]
+                yield {"answer": [pickle.dumps(answer)]}
 
 
 def _portions(groups: Iterable[Sequence[I]], beginning: Callable[[I], str], actors: int) -> Iterator[list[list[I]]]:

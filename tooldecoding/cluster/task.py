@@ -11,8 +11,8 @@ from tooldecoding.models.places import input_device
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result
 
-Task = Callable[[PreTrainedModel, PreTrainedTokenizerBase], Callable[[Sequence[I]], Sequence[R]]]
-"""Takes a model, once in each worker; returns what makes the results of a group of items, in its sequence.
+Task = Callable[[PreTrainedModel, PreTrainedTokenizerBase], Callable[[Sequence[I]], Iterable[tuple[int, R]]]]
+"""Takes a model, once in each worker; returns what yields the number and the result of each item of a group.
 
 It can be pickled. What it returns is a pure function: a group may run again elsewhere.
 """
@@ -21,7 +21,7 @@ Ready = Callable[[Mapping[str, str]], None]
 """Called once, before the first results, with the identity of the model."""
 
 Spread = Callable[[Iterable[Sequence[I]], Ready | None], Iterator[tuple[Sequence[I], Sequence[R]]]]
-"""Groups -> groups with their results, as they come; every item exactly once. A cluster may regroup the items."""
+"""Groups -> items with their results, as they come; every item exactly once. A cluster may regroup the items."""
 
 
 def no_beginning(_: Any) -> str:
@@ -69,6 +69,7 @@ class Here:
             if ready is not None:
                 ready(identify(self.model, self.tokenizer))
             for group in groups:
-                yield group, run(group)
+                for number, result in run(group):
+                    yield [group[number]], [result]
 
         return spread

