@@ -15,7 +15,8 @@ from lookup.schema.words import KINDS, Kind, exact, identity, is_number, is_plai
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100
-_ALONE: Final = ("draft-03", "draft-04", "draft-06", "draft-07")
+_WITHOUT_IF: Final = ("draft-03", "draft-04", "draft-06")
+_ALONE: Final = (*_WITHOUT_IF, "draft-07")
 _REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 _COUNTS: Final = (
     *(f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")),
@@ -97,8 +98,11 @@ class Document:
     @cached_property
     def _references_stand_alone(self) -> bool:
         """Whether the words next to ``$ref`` are ignored, as up to draft 7, if the document names its draft."""
-        draft = self.root.get("$schema")
-        return isinstance(draft, str) and any(name in draft for name in _ALONE)
+        return any(name in self._draft for name in _ALONE)
+
+    @cached_property
+    def _draft(self) -> str:
+        return str(self.root.get("$schema", ""))
 
     def schema(self, written: object, resource: Resource | None = None) -> Schema:
         """The schema that is written somewhere in a resource, by default in the root; the same object each time.
@@ -164,8 +168,8 @@ class Document:
         for union in ("anyOf", "oneOf"):
             if union in found and len(found[union]) == 1:
                 always += found.pop(union)
-        if "if" not in found:
-            found |= {"then": None, "else": None}
+        if "if" not in found or any(name in self._draft for name in _WITHOUT_IF):
+            found |= {"if": None, "then": None, "else": None}
         return found | {"allOf": tuple(always) or None, "additionalItems": None, "dependencies": None}
 
     def _value(self, form: str, value: Any, resource: Resource) -> Any:

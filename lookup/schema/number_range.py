@@ -1,10 +1,11 @@
 """Decimal numbers between limits, digit by digit: whether a text may become one, and what completes it.
 
 All in exact integers: the allowed numbers are the multiples ``n * grid`` with ``n`` between two limits. A text of
-digits stands for intervals of such ``n``, one for each number of further digits. Limited numbers have no exponent.
+digits stands for intervals of such ``n``, one for each number of further digits. Behind them an exponent may stand.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,6 +22,12 @@ _MOST_FRACTION_DIGITS: Final = 60
 _MOST_DIGITS: Final = 500  # readers take 640 characters
 _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
+_WITH_EXPONENT = re.compile(r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)[eE]([+-]?[0-9]*)")
+_EXPONENTS: Final = [
+    (exponent, (f"{exponent}", f"{exponent:+}", f"{exponent:0{2 + (exponent < 0)}}", f"{exponent:+03}"))
+    for exponent in sorted(range(-30, 31), key=abs)
+]
+"""Exponents, and the texts of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +96,7 @@ class Numbers:
         """Whether a number begins with ``text``, or is ``text``."""
         found = _TEXT.fullmatch(text)
         if found is None:
-            return False
+            return next(self._exponents(text), None) is not None
         sign, digits, point, behind = found.groups()
         if not digits:
             return not point and (not sign or self._nearest(None, -1) is not None)
@@ -102,19 +109,35 @@ class Numbers:
     def whole(self, text: str) -> bool:
         """Whether ``text`` is such a number."""
         found = _TEXT.fullmatch(text)
-        if found is None or not found[2] or (found[3] and (not found[4] or self.integer)):
+        if found is None:
+            return "" in self._exponents(text)
+        if not found[2] or (found[3] and (not found[4] or self.integer)):
             return False
-        number = Fraction(text) / self._grid
-        if number.denominator != 1 or number in self._excluded or (not number and found[1]):
+        return self._allows(Fraction(text)) and not (found[1] and not float(text))
+
+    def _allows(self, value: Fraction) -> bool:
+        number, (low, high) = value / self._grid, self._ends
+        if number.denominator != 1 or number in self._excluded:
             return False
-        low, high = self._ends
         return (low is None or number >= low) and (high is None or number <= high)
+
+    def _exponents(self, text: str) -> Iterator[str]:
+        """What completes the exponent of a text to an allowed number, exponents near zero first."""
+        found = None if self.integer else _WITH_EXPONENT.fullmatch(text)
+        if found is None or not self.possible(found[1]) or not (number := Fraction(found[1])):
+            return
+        for exponent, written in _EXPONENTS:
+            rests = [one.removeprefix(found[2]) for one in written if one.startswith(found[2])]
+            if rests and self._allows(number * Fraction(10) ** exponent):
+                yield from rests
 
     def rest(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
         if self.whole(text):
             return ""
-        sign, digits, point, behind = _TEXT.fullmatch(text).groups()  # type: ignore[union-attr]
+        if (found := _TEXT.fullmatch(text)) is None:
+            return next(self._exponents(text))
+        sign, digits, point, behind = found.groups()
         if not digits:
             number = (self._nearest(None, -1 if sign else None) or 0) * self._grid
             return _written(number, _decimal_digits(number))[len(text) :]

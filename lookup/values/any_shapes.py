@@ -12,7 +12,7 @@ from lookup.values.plain_shapes import AnyNumbers, Literals, Number
 from lookup.values.shapes import Shape, Union
 from lookup.values.texts import any_text
 
-MAX_FREE_DEPTH: Final = 12
+MAX_FREE_DEPTH: Final = 24
 """The deepest nesting of a value of which nothing is documented."""
 
 _WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"

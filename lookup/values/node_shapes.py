@@ -77,7 +77,9 @@ class NodeShapes:
         """The shapes of a branch; none if the notation cannot write its values."""
         match branch:
             case Constants(values):
-                return [Literals(written_members(values, self._inside.render, self._is_literal))]
+                whole = (int(value) for value in values if isinstance(value, float) and value.is_integer())
+                equal = (*values, *whole) if self.notation == "json" else values  # 2 is 2.0 in JSON
+                return [Literals(written_members(equal, self._inside.render, self._is_literal))]
             case Texts():
                 return self._texts(branch)
             case Numbers():

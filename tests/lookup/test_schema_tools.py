@@ -14,7 +14,8 @@ from seams import accepts
 from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.values.grammar import value_grammar
+from lookup.schema.value_schema import value_schema
+from lookup.values.grammar import schema_grammar, value_grammar
 from lookup.values.literal_values import render_value
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
@@ -252,3 +253,33 @@ def test_a_condition_that_no_call_obeys_is_told_and_no_call_is_valid() -> None:
     assert not called(tool, {"r": 1.5, "h": 2.5}).valid
     tool = tool_of({"properties": properties, "oneOf": either})
     assert not called(tool, {"r": 1.5, "h": 2.5}).valid and called(tool, {"r": 1.5}).valid
+
+
+LIMITS = st.tuples(st.integers(-300, 300), st.integers(0, 300)).map(lambda ends: (ends[0] / 100, sum(ends) / 100))
+MANTISSAS = st.decimals(-400, 400, places=2).map(str)
+
+
+@given(LIMITS, MANTISSAS, st.sampled_from(["e", "E-", "e+"]), st.integers(0, 5))
+def test_an_exponent_leads_to_a_number_within_the_limits(
+    limits: tuple[float, float], mantissa: str, sign: str, exponent: int
+) -> None:
+    grammar = value_grammar(parameter({"type": "number", "minimum": limits[0], "maximum": limits[1]})[1], "json")
+    begun = mantissa + sign
+    text = f"{begun}{exponent}"
+    if grammar.possible(begun):
+        assert limits[0] <= json.loads(begun + grammar.close(begun)) <= limits[1]
+    if grammar.possible(mantissa) and float(mantissa):
+        assert grammar.complete(text) == (limits[0] <= float(text) <= limits[1])
+    assert not grammar.complete(text) or limits[0] <= float(text) <= limits[1]
+
+
+def test_a_whole_number_is_written_with_and_without_a_fraction() -> None:
+    grammar = schema_grammar(value_schema({"items": {"enum": [2.0, 0.5]}}), "json")
+    assert [grammar.complete(f"[{text}]") for text in ("2", "2.0", "0.5", "0")] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(("draft", "holds"), [("draft-04", False), ("draft-07", True), ("2020-12", True)])
+def test_conditions_came_with_draft_7(draft: str, holds: bool) -> None:
+    schema = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
+    found = value_schema({"$schema": f"http://json-schema.org/{draft}/schema#", **schema})
+    assert schema_grammar(found, "json").complete('{"a": 1}') is not holds

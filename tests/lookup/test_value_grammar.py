@@ -226,7 +226,7 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
         (typed("list"), "python", ["[]", "['a']"], ["['a',"], ["[1]", "['a',]", "['a'  , 'b']"]),
         (typed("tuple"), "python", ["(1,)"], ["(1|(1,)"], ["(1)"]),
         (typed("dict"), "python", ["{}"], ["{'a': 1, 'a|{'a': 1, 'a0': 0}"], ["{1: 2}"]),
-        (typed("any"), "python", ["None"], ["N"], ["[" * 14 + "]" * 14, "nul"]),
+        (typed("any"), "python", ["None"], ["N"], ["[" * 26 + "]" * 26, "nul"]),
         (typed("bool"), "python", ["True"], ["Tru"], ["true"]),
         (spec(ValueType("list", ValueType("int", enum=(1, 13)))), "python", ["[13]"], ["[1, 1|[1, 1]"], ["[2"]),
         (typed("int", (1, 13)), "python", ["1", "13"], [], ["2", "3"]),
