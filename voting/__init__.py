@@ -1,6 +1,6 @@
 """Orders of the required keys, and the majority vote over the calls that they give."""
 
-from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter, confidence
+from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
 from voting.stopping import DEFAULT_STOPPING_LEVEL, Stopping, orders_needed
@@ -20,7 +20,6 @@ __all__ = [
     "agrees",
     "carries",
     "check_value",
-    "confidence",
     "draw_orders",
     "merge",
     "order_ranks",

@@ -80,13 +80,10 @@ class VotedParameter:
     logprob: float
     truncated: bool = False
 
-
-def confidence(parameter: VotedParameter) -> float:
-    """The confidence of a parameter, in [0, 1]: ``share * exp(logprob)``.
-
-    It ranks parameters, but is not a probability.
-    """
-    return min(1.0, parameter.share * math.exp(min(0.0, parameter.logprob)))
+    @property
+    def confidence(self) -> float:
+        """In [0, 1]: ``share * exp(logprob)``. It ranks parameters, but is not a probability."""
+        return min(1.0, self.share * math.exp(min(0.0, self.logprob)))
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ def merge(
             continue
         if not ballots:
             valid = False
-            errors.append(_failure(tool, spec, reasons))
+            detail = f"every value fails the type check: {min(reasons)}" if reasons else "no candidate gives a value"
+            errors.append(f"required parameter {spec.name!r} of {tool.name}: {detail}")
             if not written:
                 continue
         winner = _winner(spec.name, ballots or written, len(candidates))
@@ -81,8 +82,7 @@ def merge(
 def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
     """Whether a candidate has exactly the keys of the voted call, each with the voted value."""
     winners = {p.key: p for p in voted.parameters}
-    keys = [v.key for v in candidate.values]
-    return sorted(keys) == sorted(winners) and all(
+    return sorted(v.key for v in candidate.values) == sorted(winners) and all(
         carries(v, winners[v.key], tool.parameter(v.key)) for v in candidate.values
     )
 
@@ -122,11 +122,6 @@ def ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[Candid
                 order = order_ranks(candidate.order, rank)
                 ballots.append(Ballot(value, written.logprob, order, written.truncated, reason))
     return ballots
-
-
-def _failure(tool: ToolSpec, spec: ParameterSpec, reasons: list[str]) -> str:
-    detail = f"every value fails the type check: {min(reasons)}" if reasons else "no candidate gives a value"
-    return f"required parameter {spec.name!r} of {tool.name}: {detail}"
 
 
 def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:

@@ -49,8 +49,7 @@ class _Vote(NamedTuple):
         value = self._earliest(self._value_settled)
         if required:
             return value
-        kept = self._earliest(self._kept)
-        return min(max(kept, value), self._earliest(self._left_out))
+        return min(max(self._earliest(self._kept), value), self._earliest(self._left_out))
 
     def _earliest(self, settled: Callable[[int], bool]) -> int:
         """The smallest number of orders for which ``settled`` is true (monotonic); ``left + 1`` if there is none."""

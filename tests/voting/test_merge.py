@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lookup import ParameterSpec, ValueType
 from tools import parameter, tool
-from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, confidence, merge
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, merge
 
 BOOK = tool(
     "Book",
@@ -162,11 +162,11 @@ LOGPROB = st.floats(max_value=0) | st.just(-math.inf)
 
 @given(SHARE, SHARE, LOGPROB, LOGPROB)
 def test_more_votes_and_likelier_tokens_are_never_less_sure(one: float, two: float, low: float, high: float) -> None:
-    less = confidence(VotedParameter("x", "v", 1, min(one, two), min(low, high)))
-    more = confidence(VotedParameter("x", "v", 1, max(one, two), max(low, high)))
+    less = VotedParameter("x", "v", 1, min(one, two), min(low, high)).confidence
+    more = VotedParameter("x", "v", 1, max(one, two), max(low, high)).confidence
     assert 0 <= less <= more <= 1
 
 
 @pytest.mark.parametrize(("share", "logprob", "sure"), [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25)])
 def test_confidence_by_hand(share: float, logprob: float, sure: float) -> None:
-    assert confidence(VotedParameter("x", "v", 1, share, logprob)) == pytest.approx(sure, rel=1e-12)
+    assert VotedParameter("x", "v", 1, share, logprob).confidence == pytest.approx(sure, rel=1e-12)

@@ -20,7 +20,7 @@ from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.text_stream import ResultStream
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
-from voting import VotedCall, carries, confidence, merge
+from voting import VotedCall, carries, merge
 
 _TURN = 8
 """Tokens of the prompt's end in which a chat template has written a special token."""
@@ -168,7 +168,7 @@ class PromptDecoder:
         with self._in_values():
             candidates = await orders.decode(branch)
         voted = merge(candidates, tool.spec, options.optional_share)
-        confidences = tuple(map(confidence, voted.parameters))
+        confidences = tuple(parameter.confidence for parameter in voted.parameters)
         return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
