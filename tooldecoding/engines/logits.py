@@ -19,8 +19,12 @@ Values = np.ndarray[Any, np.dtype[np.float32]]
 
 _PART = 4096
 """The vocabulary is scanned for high logits in parts of this size."""
+_NEGLIGIBLE = 30.0
+"""A token is left out of the sum of exponentials if its logit is this far below the highest. Even a million such tokens
+add less than float32 rounds away."""
+
 _SUMMED = 1 << 19
-"""So many exponentials are summed at a time: they stay in the processor's cache."""
+"""So many exponentials are made at a time: they stay in the processor's cache."""
 
 _UNDERFLOW = -80.0
 """Where exponentials come near the smallest float32, a CPU takes twenty times as long for them."""
@@ -59,6 +63,7 @@ class LogitRows:
         self._release = release
         self._whole = logits.shape[1] // _PART * _PART
         """How many tokens stand in parts of full size."""
+        self._log_sum_of: dict[int, float] = {}
         self._copied: dict[int, Values] = {}
 
     def __del__(self) -> None:
@@ -85,7 +90,7 @@ class LogitRows:
 
     @property
     def _is_read_at_once(self) -> bool:
-        """Whether all is computed in one piece; on a CPU a large vocabulary is read in parts."""
+        """Whether the sums of all rows are computed together; on a CPU a large vocabulary is read row by row."""
         return not (self.on_cpu and self._whole)
 
     @cached_property
@@ -105,16 +110,27 @@ class LogitRows:
         highest: list[float] = self._values[range(len(self.best)), self.best].tolist()
         return highest
 
-    @cached_property
-    def log_sums(self) -> list[float]:
-        """The natural logarithm of the sum of each row's exponentials."""
+    def log_sum(self, row: int) -> float:
+        """Return the natural logarithm of the sum of a row's exponentials."""
         if self._is_read_at_once:
-            return self._read.log_sums
-        highest, size = torch.tensor(self.highest)[:, None], max(1, _SUMMED // self.logits.shape[1])
-        parts = zip(self.logits.split(size), highest.split(size), strict=True)
-        sums = torch.cat([(some - top).clamp_(_UNDERFLOW).exp_().sum(-1) for some, top in parts])
-        log_sums: list[float] = (sums.double().log() + highest[:, 0]).tolist()
-        return log_sums
+            return self._read.log_sums[row]
+        if row not in self._log_sum_of:
+            self._sum(row)
+        return self._log_sum_of[row]
+
+    def _sum(self, row: int) -> None:
+        """Note the sum of a row; of several rows where most of the vocabulary counts."""
+        highest, peaks = self.highest[row], self._peaks[row]
+        likely = np.flatnonzero(peaks > highest - _NEGLIGIBLE)
+        if 2 * len(likely) > len(peaks):
+            size = max(1, _SUMMED // self.logits.shape[1])
+            rows = range(start := row - row % size, min(start + size, len(self.logits)))
+            tops = torch.tensor(self.highest[rows.start : rows.stop])
+            sums = (self.logits[rows.start : rows.stop] - tops[:, None]).clamp_(_UNDERFLOW).exp_().sum(-1)
+            self._log_sum_of |= zip(rows, (sums.double().log() + tops).tolist(), strict=True)
+            return
+        parts = (self._values[row, p * _PART : (p + 1) * _PART] for p in likely)  # the others have no likely token
+        self._log_sum_of[row] = highest + math.log(sum(float(np.exp(part - highest).sum()) for part in parts))
 
     @cached_property
     def _values(self) -> Values:
@@ -181,18 +197,18 @@ class NextTokenLogits:
         """Return the natural log-probability of a token in the whole vocabulary."""
         rows, row = self._rows, self._row
         logit = rows.highest[row] if token == rows.best[row] else float(self.values[token])
-        return logit - rows.log_sums[row]
+        return logit - rows.log_sum(row)
 
     def share(self, tokens: Tokens) -> float:
         """Return the probability of all these tokens together (ids without repetition) in the whole vocabulary."""
         if not len(tokens):
             return 0.0
-        return math.exp(min(0.0, float(torch.logsumexp(self._of(tokens), 0)) - self._rows.log_sums[self._row]))
+        return math.exp(min(0.0, float(torch.logsumexp(self._of(tokens), 0)) - self._rows.log_sum(self._row)))
 
     def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
         """Return the likeliest of the tokens, at most so many, with their probabilities in the whole vocabulary."""
         found = self._of(tokens).topk(min(most, len(tokens)))
-        probabilities = (found.values - self._rows.log_sums[self._row]).exp().tolist()
+        probabilities = (found.values - self._rows.log_sum(self._row)).exp().tolist()
         return list(zip(tokens[found.indices.numpy()].tolist(), probabilities, strict=True))
 
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
