@@ -1,10 +1,5 @@
-"""What chat templates and encoders print for ``tools`` gives the dictionary of the tools themselves.
+"""What chat templates and encoders print for ``tools`` gives the dictionary of the tools themselves."""
 
-The original templates, and small writers of what has none at hand, print tools that hypothesis makes. What one of them
-does not print is named in ``LOSSES``: the expected dictionary is that of the tools without it.
-"""
-
-import copy
 import json
 from collections import Counter
 from pathlib import Path
@@ -18,46 +13,22 @@ from lookup import DocumentationError, extract
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 ROWS = [SHARED / "judges" / name for name in ("rendered.jsonl", "rendered_more.jsonl")]
 
-LOSSES = {
-    "gptoss": ("integers are numbers", "words of nested keys"),
-    "diffusion_gemma": ("the sequence of keys", "defaults"),
-    "function_gemma": ("defaults",),
-}
 
-
-def every_schema(schema, nested=False):
-    """Each schema inside one, and whether it is that of a nested key."""
-    for spec in schema.get("properties", {}).values():
-        yield spec, nested
-        yield from every_schema(spec, nested=True)
-        if "items" in spec:
-            yield spec["items"], True
-
-
-def without_losses(template, tools):
-    """The tools as the template prints them."""
-    tools = copy.deepcopy(tools)
-    losses = LOSSES.get(template, ())
-    for tool in tools:
-        function = tool["function"]
-        for spec, nested in every_schema(function["parameters"]):
-            if "integers are numbers" in losses and spec["type"] == "integer":
-                spec["type"] = "number"
-            if "words of nested keys" in losses and nested:
-                spec.pop("description", None)
-                spec.pop("default", None)
-            if "defaults" in losses:
-                spec.pop("default", None)
-        if "the sequence of keys" in losses:
-            function["parameters"] = in_sequence(function["parameters"])
-    return tools
-
-
-def in_sequence(schema):
-    if "properties" not in schema:
-        return schema
-    keys = sorted(schema["properties"], key=str.lower)
-    return schema | {"properties": {key: in_sequence(schema["properties"][key]) for key in keys}}
+def printed(schema, form, depth=0):
+    """A schema as a template prints it: harmony has no integers and no words of nested keys, Gemma sorts keys."""
+    kept = dict(schema)
+    if form == "harmony" and schema.get("type") == "integer":
+        kept["type"] = "number"
+    if form == "harmony" and depth > 1:
+        kept.pop("description", None)
+    if form == "gemma4" or (form == "harmony" and depth > 1):
+        kept.pop("default", None)
+    if "items" in schema:
+        kept["items"] = printed(schema["items"], form, 2)
+    if "properties" in schema:
+        keys = sorted(schema["properties"], key=str.lower) if form == "gemma4" else schema["properties"]
+        kept["properties"] = {key: printed(schema["properties"][key], form, depth + 1) for key in keys}
+    return kept
 
 
 def without_sequence(dictionary):
@@ -74,11 +45,12 @@ def test_every_prompt_that_an_original_template_printed_reads_back():
             row = json.loads(line) if line else {}
             if not row.get("prompt_tools_text"):
                 continue
-            losses = {"harmony": "gptoss", "gemma4": "diffusion_gemma"}.get(row["format"], "")
-            expected = plain(extract(without_losses(losses, row["tools"])))
+            functions = [tool["function"] for tool in row["tools"]]
+            tools = [tool | {"parameters": printed(tool["parameters"], row["format"])} for tool in functions]
+            expected = plain(extract(tools))
             found = plain(extract(row["prompt_tools_text"]))
             assert without_sequence(found) == without_sequence(expected), row["prompt_tools_text"]
-            assert losses == "diffusion_gemma" or found == expected
+            assert row["format"] == "gemma4" or found == expected
             read[row["template"]] += 1
     assert len(read) >= 20 and min(read.values()) > 30
 
