@@ -3,16 +3,19 @@
 import json
 import random
 import re
+from collections.abc import Callable
+from itertools import product
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from seams import Schema, grammar_of, literal, steps
 
 from lookup.schema.value_schema import value_schema
 
 ALPHABET = "ab1_ é\n"
+SHORT = ["".join(letters) for length in range(5) for letters in product("ab1", repeat=length)]
 
 
 class Pattern(NamedTuple):
@@ -172,6 +175,51 @@ def test_reading_costs_bounded_steps(pattern: str) -> None:
         assert grammar.complete(text + grammar.close(text))
 
     assert steps(read) < 3_000_000
+
+
+class Built(NamedTuple):
+    """A schema, and which texts it should have."""
+
+    schema: Schema
+    has: Callable[[str], bool]
+
+
+def counted(built: Built, least: int, most: int | None) -> Built:
+    limits = {"minLength": least} | ({} if most is None else {"maxLength": most})
+    bounded = least, 99 if most is None else most
+    return Built({"allOf": [built.schema], **limits}, lambda t: built.has(t) and bounded[0] <= len(t) <= bounded[1])
+
+
+BUILT = st.recursive(
+    PATTERNS.map(lambda pattern: Built(text_schema(pattern.ecma), pattern.finds))
+    | st.sets(st.sampled_from(SHORT), min_size=1).map(lambda texts: Built({"enum": sorted(texts)}, texts.__contains__)),
+    lambda inner: st.one_of(
+        st.builds(counted, inner, st.integers(0, 4), st.none() | st.integers(0, 4)),
+        st.builds(lambda a, b: Built({"allOf": [a.schema, b.schema]}, lambda t: a.has(t) and b.has(t)), inner, inner),
+        st.builds(lambda a, b: Built({"anyOf": [a.schema, b.schema]}, lambda t: a.has(t) or b.has(t)), inner, inner),
+        st.builds(lambda a: Built({"type": "string", "not": a.schema}, lambda t: not a.has(t)), inner),
+    ),
+    max_leaves=5,
+)
+
+
+@given(BUILT, st.sampled_from(SHORT))
+@settings(max_examples=50)
+def test_schemas_combine_as_sets_of_texts(built: Built, begun: str) -> None:
+    allowed = value_schema(built.schema)
+    inside = [text for text in SHORT if built.has(text)]
+    assert [text for text in SHORT if allowed.allows(text)] == inside
+    if allowed.notes and not allowed.unsatisfiable:
+        return
+    assert texts_of(built.schema, SHORT) == inside
+    grammar = grammar_of(allowed)
+    following = [text for text in inside if text.startswith(begun)]
+    if grammar is None or not grammar.possible(f'"{begun}'):
+        assert not following
+        return
+    whole = f'"{begun}' + grammar.close(f'"{begun}')
+    assert grammar.complete(whole)
+    assert all(len(literal(text)) >= len(whole) for text in following)
 
 
 @pytest.mark.parametrize(
