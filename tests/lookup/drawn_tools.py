@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from lookup import MISSING, LookupDictionary, ParameterSpec, ToolSpec, ValueType
 from lookup.type_names import united
-from tooldecoding.chat.documentation import json_schema
 
 WORDS = ["name", "type", "parameters", "properties", "required", "description", "items", "enum", "$ref", "default"]
 KEYS = st.text(min_size=1, max_size=8) | st.sampled_from(WORDS)
@@ -71,27 +70,6 @@ def dictionaries(
     tools = st.builds(ToolSpec, names, texts, several(key, most=5))
     distinct = st.lists(tools, min_size=1, max_size=3, unique_by=lambda tool: tool.name)
     return distinct.map(lambda tools: LookupDictionary(tuple(tools)))
-
-
-CHAT_NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True) | st.sampled_from(["uber.ride", "get-time"])
-CHAT_KEYS = st.from_regex(r"[a-z][a-z0-9_]{0,6}", fullmatch=True) | st.sampled_from(["Content-Type", "user.id", "from"])
-_MEMBERS = st.lists(st.sampled_from(["a", "b c", "\u00e9", "x-1", "it's", "1"]), min_size=1, max_size=3, unique=True)
-
-
-def chat_tools(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[dict[str, Any]]]:
-    """Tools in OpenAI's form, as chat templates take them: with names, keys and types that they print."""
-    scalars = st.sampled_from([KINDS[kind] for kind in ("str", "int", "float", "bool")])
-    leaves = scalars | st.builds(ValueType, st.just("list"), scalars) | st.just(ValueType("str", nullable=True))
-
-    def key(types: st.SearchStrategy[ValueType], enums: Any = NONE, defaults: Any = ABSENT) -> Keys:
-        return a_key(types, enums, defaults, st.just("") | texts, CHAT_KEYS)
-
-    leaf = key(leaves) | key(st.just(KINDS["str"]), _MEMBERS.map(tuple))
-    defaults = {"int": 3, "str": 'a "b"', "bool": False}
-    with_default = [key(st.just(KINDS[kind]), defaults=st.just(value)) for kind, value in defaults.items()]
-    member = key(st.just(KINDS["str"]), st.just(("a", "b")), st.just("b"))
-    drawn = dictionaries(st.one_of(leaf, key(an_object(leaf)), *with_default, member), CHAT_NAMES, texts)
-    return drawn.map(lambda tools: [{"type": "function", "function": json_schema(tool)} for tool in tools.tools])
 
 
 def changed(

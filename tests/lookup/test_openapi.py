@@ -1,16 +1,10 @@
 """OpenAPI and Swagger documents: what counts as a key, errors, and drawn documents."""
 
-from copy import deepcopy
-
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from seams import key_text, tool_text
 
-from lookup import MISSING, DocumentationError, extract
+from lookup import DocumentationError, extract
 
-STYLES = [{"sort_keys": False, "allow_unicode": wide, "width": width} for wide in (True, False) for width in (40, 9999)]
 TEXT = {"type": "string"}
 
 
@@ -156,66 +150,3 @@ def test_malformed_operations_are_errors_that_name_the_place(operation):
 def test_other_objects_are_errors_or_no_documents(data, said):
     with pytest.raises(DocumentationError, match=said):
         extract(data)
-
-
-words = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=8)
-# PyYAML does not read back some ends of lines that it writes; a fence would end the block.
-texts = st.text(st.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029`"), max_size=40)
-values = st.one_of(texts, st.integers(), st.booleans(), st.none(), st.floats(allow_nan=False, allow_infinity=False))
-kinds = st.sampled_from(["string", "integer", "number", "boolean"])
-said = {"enum": st.lists(values, min_size=1, max_size=3), "default": values, "description": texts}
-keys = st.fixed_dictionaries({"type": kinds}, optional=said)
-flags = st.sampled_from([True, False, "true", "false", None])
-
-
-@st.composite
-def operations(draw):
-    """An operation; each key has the schema and the flag that ``expected`` looks for."""
-    names = draw(st.lists(words.filter(lambda name: name != "id"), unique=True, max_size=5))
-    parameters, properties, required = [], {}, []
-    for name in names:
-        schema, flag, place = draw(keys), draw(flags), draw(st.sampled_from(["query", "cookie", "body"]))
-        if place == "body":
-            properties[name] = schema
-            required += [name] if flag in (True, "true") else []
-        else:
-            flagged = {} if flag is None else {"required": flag}
-            parameters.append({"name": name, "in": place, "schema": schema, **flagged})
-    operation = {"description": draw(texts), "parameters": parameters}
-    if properties:
-        operation |= body({"type": "object", "properties": properties, "required": required})
-    return operation
-
-
-documents = st.lists(operations(), min_size=1, max_size=3).map(
-    lambda drawn: {
-        "openapi": "3.0.3",
-        "info": {"title": "T"},
-        "paths": {f"/p{i}/{{id}}": {"post": operation} for i, operation in enumerate(drawn)},
-    }
-)
-
-
-def expected(operation):
-    """Name, required, enum, default and description of each key."""
-    yield "id", True, None, MISSING, ""
-    schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    listed = [(p["name"], p["schema"], p.get("required") in (True, "true")) for p in operation["parameters"]]
-    listed += [(name, spec, name in schema["required"]) for name, spec in schema.get("properties", {}).items()]
-    for name, spec, required in listed:
-        enum = tuple(spec["enum"]) if "enum" in spec else None
-        yield name, required, enum, spec.get("default", MISSING), spec.get("description", "")
-
-
-@settings(max_examples=40)
-@given(documents, st.sampled_from(STYLES))
-def test_random_documents_extract_to_their_tools(document, style):
-    before = deepcopy(document)
-    fenced = f"Use this.\n\n```yaml\n{yaml.dump(document, **style)}```\n- Be kind: always\n"
-    for source in (document, fenced):
-        found = extract(source)
-        for tool, item in zip(found.tools, document["paths"].values(), strict=True):
-            assert tool.description == item["post"]["description"]
-            read = [(p.name, p.required, p.enum, p.default, p.description) for p in tool.parameters]
-            assert repr(read) == repr(list(expected(item["post"])))
-    assert document == before

@@ -1,12 +1,6 @@
 """Formats: what the standard library reads, and nothing else."""
 
-import datetime
-import ipaddress
-from collections.abc import Callable
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from seams import grammar_of, literal
 
 from lookup.schema.value_schema import value_schema
@@ -86,31 +80,3 @@ def test_a_format_has_its_texts_and_no_others(name: str) -> None:
 @pytest.mark.parametrize("name", ["regex", "iri", "int32"])
 def test_an_unknown_format_is_an_annotation(name: str) -> None:
     assert value_schema({"type": "string", "format": name}).allows("any")
-
-
-def reads(read: Callable[[str], object], text: str) -> bool:
-    try:
-        read(text)
-    except ValueError:
-        return False
-    return True
-
-
-@given(st.from_regex(r"\A(0000|[0-9]{4}|[0-9]{2}00)-[01][0-9]-[0-3][0-9]\Z"), st.dates().map(str))
-def test_dates_are_real(text: str, date: str) -> None:
-    assert holds("date", text) == reads(datetime.date.fromisoformat, text)
-    assert holds("date", date)
-
-
-PIECES = st.sampled_from(["::", ":", "1", "ab0", "FFFF", "12345", "1.2.3.4", "1.2.3.256"])
-
-
-@given(
-    st.lists(PIECES, max_size=16).map("".join),
-    st.lists(PIECES.filter(str.isalnum), min_size=1, max_size=8),
-    st.integers(0, 7),
-)
-def test_addresses_are_those_of_ipaddress(text: str, groups: list[str], at: int) -> None:
-    left_out = ":".join(groups[:at]) + "::" + ":".join(groups[at:])
-    for address in (text, ":".join(groups), left_out, left_out + ":1.2.3.4"):
-        assert holds("ipv6", address) == reads(ipaddress.IPv6Address, address), address
