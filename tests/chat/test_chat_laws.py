@@ -17,31 +17,20 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.testing import SyntheticDecoder
+from tools import documented
 
 TURNS = 3
-TOOLS = [
-    {
-        "type": "function",
-        "function": {
-            "name": "book_table",
-            "description": "Book a table.",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "place": {"type": "string", "description": "Where."},
-                    "people": {"type": "integer", "description": "How many."},
-                    "outside": {"type": "boolean", "description": "Whether outside."},
-                    "wishes": {"type": "array", "items": {"type": "string"}, "description": "More."},
-                },
-                "required": ["place", "people"],
-            },
-        },
-    },
-    {
-        "type": "function",
-        "function": {"name": "stop", "description": "Stop.", "parameters": {"type": "object", "properties": {}}},
-    },
-]
+BOOK = documented(
+    "book_table",
+    ["place", "people"],
+    "Book a table.",
+    place={"type": "string", "description": "Where."},
+    people={"type": "integer", "description": "How many."},
+    outside={"type": "boolean", "description": "Whether outside."},
+    wishes={"type": "array", "items": {"type": "string"}, "description": "More."},
+)
+STOP = {"name": "stop", "description": "Stop.", "parameters": {"type": "object", "properties": {}}}
+TOOLS = [{"type": "function", "function": each} for each in (BOOK, STOP)]
 REQUIRED = {"book_table": {"place", "people"}, "stop": set()}
 
 TEMPLATES = [

@@ -27,23 +27,18 @@ def tokenizer(chat_template: str) -> PreTrainedTokenizerFast:
     return made
 
 
-@pytest.mark.parametrize(("name", "expected"), ORIGINALS.items())
-def test_original_templates(name: str, expected: str) -> None:
-    assert detect_format(tokenizer(original(name))).name == expected
+@pytest.mark.parametrize("spelling", [*ORIGINALS, *CALLS])
+def test_the_format_of_every_template_and_its_spellings(spelling: str) -> None:
+    text = original(spelling) if spelling in ORIGINALS else template(CALLS[spelling])
+    if spelling.startswith("llama4"):
+        text = text.replace("</turn>", "<|eot|>")  # the only difference from pythonic
+    assert detect_format(tokenizer(text)).name == ORIGINALS.get(spelling, spelling.partition(",")[0])
 
 
 @pytest.mark.parametrize("name", WITHOUT_CALLS)
 def test_original_templates_that_write_no_calls(name: str) -> None:
     with pytest.raises(ModelError, match=r"does not write calls of earlier turns.*--format.*hermes"):
         detect_format(tokenizer(original(name)))
-
-
-@pytest.mark.parametrize("spelling", CALLS)
-def test_own_templates_and_their_spellings(spelling: str) -> None:
-    text = template(CALLS[spelling])
-    if spelling.startswith("llama4"):
-        text = text.replace("</turn>", "<|eot|>")  # the only difference from pythonic
-    assert detect_format(tokenizer(text)).name == spelling.partition(",")[0]
 
 
 def test_every_native_format_has_a_template() -> None:
@@ -56,12 +51,8 @@ def test_unknown_ways_are_no_format(way: str) -> None:
     with pytest.raises(ModelError) as error:
         detect_format(tokenizer(template(UNKNOWN[way])))
     message = str(error.value)
-    assert "writes calls in no known format" in message
-    assert NAME in message, "shows what the template wrote"
-    assert all(name in message for name in CALL_FORMATS)
-    assert "--format" in message
-    assert message.isprintable()
-    assert len(message) < 1000
+    assert all(part in message for part in ("writes calls in no known format", NAME, "--format", *CALL_FORMATS))
+    assert message.isprintable() and len(message) < 1000
 
 
 @pytest.mark.parametrize(
@@ -72,10 +63,7 @@ def test_unknown_ways_are_no_format(way: str) -> None:
         ("{% if messages[-1].role != 'tool' %}{{ raise_exception('a result') }}{% endif %}", None),
         ("{% if tools %}{{ raise_exception('no tools') }}{% endif %}", None),
         ("{% if messages[1].content is string %}{{ raise_exception('content') }}{% endif %}", None),
-        (
-            "{{ raise_exception('nothing\nat all') }}",
-            r"refuses a dialogue with a call: .TemplateError: nothing\\nat all",
-        ),
+        ("{{ raise_exception('nothing\nat all') }}", r"a dialogue with a call: .TemplateError: nothing\\nat all"),
         ("{% macro m(x) %}{{ m(x) }}{% endmacro %}{{ m(1) }}", "RecursionError"),
         ("{{ 1 / 0 }}", "ZeroDivisionError"),
         ("{{ range(10 ** 9) }}", "OverflowError"),

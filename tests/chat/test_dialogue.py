@@ -22,20 +22,7 @@ def as_text(*rows: object) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def lines(*rows: object) -> list[str]:
-    return dialogue_lines(read_dialogue(as_text(*rows), "d"), CALL_FORMATS["api-bank"])
-
-
-def test_lines_of_an_api_bank_dialogue() -> None:
-    assert lines({"role": "User", "text": "Hi"}, {"role": "AI", "text": "Yes?"}, API_ROW) == [
-        "User: Hi",
-        "AI: Yes?",
-        "API-Request: [AddAlarm(time='2023-09-12 13:50:00', days='[\"Mon\"]')]",
-        'API-Response: {"status": "é"}',
-    ]
-
-
-def test_rows_become_openai_messages() -> None:
+def test_rows_become_openai_messages_and_lines() -> None:
     given = read_dialogue(
         as_text(
             {"role": "system", "content": "Be brief."},
@@ -57,7 +44,12 @@ def test_rows_become_openai_messages() -> None:
         ("AddAlarm", API_ROW["param_dict"]), ("f", {}), ("f", {"k": 1}),
     ]  # fmt: skip
     assert [m.content for m in messages[3:]] == ['{"status": "é"}', "", '"12"', "Done.", "done"]
-    assert dialogue_lines(given, CALL_FORMATS["api-bank"])[6:] == [
+    assert dialogue_lines(given, CALL_FORMATS["api-bank"])[1:] == [
+        "User: One.",
+        "User: Two.",
+        "AI: I look.",
+        "API-Request: [AddAlarm(time='2023-09-12 13:50:00', days='[\"Mon\"]')]",
+        'API-Response: {"status": "é"}',
         "API-Request: [f()]",
         'API-Response: "12"',
         "AI: Done.",

@@ -19,6 +19,7 @@ def stub(name: str = "stub", **fields: Any) -> McpServer:
     """A server whose tools are those of the stub."""
     return McpServer(**{"name": name, "command": MCP_STUB[0], "args": MCP_STUB[1:]} | fields)
 
+
 TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
 
 
@@ -50,12 +51,9 @@ def test_tools_are_those_of_the_server_with_its_hints(servers):
     assert runnable(servers.tools) == (servers.tools, [])
 
 
-def test_a_failure_of_a_tool_says_why(servers):
+def test_a_failure_says_why_and_a_result_of_megabytes_is_cut_and_says_so(servers):
     with pytest.raises(ToolFailed, match="no such thing"):
         by_name(servers)["fail"].run({"reason": "no such thing"})
-
-
-def test_a_result_of_megabytes_is_cut_and_says_so(servers):
     result = by_name(servers)["large"].result({"size": 3_000_000})
     assert len(result) < MOST_RESULT + 100
     assert result.endswith(f"[cut: the first {MOST_RESULT:,} of 3,000,000 characters]")

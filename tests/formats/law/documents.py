@@ -24,15 +24,7 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class Document:
-    """A prompt with its tools.
-
-    Attributes
-    ----------
-    source : object
-        What ``extract`` reads.
-    schemas : list of dict
-        For each tool its ``name`` and its ``parameters``, a JSON Schema.
-    """
+    """A prompt with its tools, as ``extract`` reads them, and a JSON Schema of ``parameters`` for each ``name``."""
 
     id: str
     question: str
@@ -47,7 +39,7 @@ class Document:
 
 def documents(data: Path) -> Iterator[Document]:
     """Everything in the folder of all corpora, in the same sequence each time."""
-    for read in (_bfcl, _acebench, _sgd, _api_bank, _seal_tools, _stable_tool_bench):
+    for read in (_benchmarks, _sgd, _api_bank, _seal_tools, _stable_tool_bench):
         yield from read(data)
 
 
@@ -55,20 +47,14 @@ def _lines(path: Path) -> list[Json]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _bfcl(data: Path) -> Iterator[Document]:
-    for path in sorted((data / "bfcl").glob("BFCL_v4_*.json")):
+def _benchmarks(data: Path) -> Iterator[Document]:
+    """BFCL, and ACEBench, whose questions are texts."""
+    for path in (*sorted((data / "bfcl").glob("BFCL_v4_*.json")), *sorted((data / "acebench").glob("data_*.json"))):
         for entry in _lines(path):
-            if entry.get("function"):
-                question = entry["question"][0][-1]["content"]
-                yield Document(entry["id"], question, entry["function"], list(map(_schema, entry["function"])))
-
-
-def _acebench(data: Path) -> Iterator[Document]:
-    for path in sorted((data / "acebench").glob("data_*.json")):
-        for entry in _lines(path):
-            if entry["function"]:
-                schemas = list(map(_schema, entry["function"]))
-                yield Document(entry["id"], entry["question"], entry["function"], schemas)
+            if tools := entry.get("function"):
+                asked = entry["question"]
+                question = asked if isinstance(asked, str) else asked[0][-1]["content"]
+                yield Document(entry["id"], question, tools, list(map(_schema, tools)))
 
 
 def _sgd(data: Path) -> Iterator[Document]:

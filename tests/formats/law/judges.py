@@ -15,15 +15,7 @@ Pairs = list[tuple[str, Json]]
 
 @dataclass(frozen=True)
 class Judged:
-    """A text with the calls that the decoder says stand in it.
-
-    Attributes
-    ----------
-    calls : list of (str, dict)
-        Names and arguments as JSON has them, keys in the sequence of the text.
-    schemas : list of dict
-        Of all tools.
-    """
+    """A text, the calls that the decoder says stand in it (keys in their sequence), and the schemas of all tools."""
 
     format: str
     text: str
@@ -43,9 +35,8 @@ Judge = Callable[[Judged], Verdict]
 
 def same(found: Any, judged: Judged) -> None:
     """Refuse other names, keys or values than those of the decoder."""
-    meant = [(name, arguments) for name, arguments in judged.calls]
-    if _json([list(call) for call in found]) != _json([list(call) for call in meant]):
-        raise Refused(f"reads {_json(found)}, not {_json(meant)}")
+    if _json(found) != _json(judged.calls):
+        raise Refused(f"reads {_json(found)}, not {_json(judged.calls)}")
 
 
 def _json(value: Any) -> str:
@@ -115,10 +106,6 @@ def _has_tuple(value: Any) -> bool:
 _RAW: Final = ("qwen-xml", "glm-4.5", "glm-4.7", "minimax-m2")
 
 
-def _specs(judged: Judged, name: str) -> Json:
-    return next((s["parameters"].get("properties", {}) for s in judged.schemas if s["name"] == name), {})
-
-
 def _contradicted(judged: Judged) -> str:
     """Why the documentation of an argument contradicts itself, so that a judge cannot know its type."""
     reasons = [
@@ -128,7 +115,8 @@ def _contradicted(judged: Judged) -> str:
 
 
 def _contradiction(judged: Judged, name: str, key: str, value: Any) -> str:
-    spec = _specs(judged, name).get(key, {})
+    properties = next((s["parameters"].get("properties", {}) for s in judged.schemas if s["name"] == name), {})
+    spec = properties.get(key, {})
     if isinstance(value, str) and value in spec.get("enum", ()) and spec.get("type") != "string":
         return MEMBER
     is_default = "default" in spec and _json(spec["default"]) == _json(value)

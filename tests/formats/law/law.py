@@ -31,23 +31,10 @@ BIASES: Final[dict[str, Bias | None]] = {
 }
 """What a model likes to write."""
 
-_ALL_ORDERS = 12
-"""Every tenth document is decoded in so many orders."""
-
 
 @dataclass
 class Tally:
-    """What the judge of one format said.
-
-    Attributes
-    ----------
-    calls : int
-        Right ones.
-    excluded : Counter
-        By reason.
-    examples : list of str
-        Those that it refused.
-    """
+    """What the judge of one format said: right calls, those excluded by reason, and those that it refused."""
 
     format: str
     documents: int = 0
@@ -68,7 +55,7 @@ def decoders() -> tuple[SyntheticDecoder, SyntheticDecoder]:
     return tuple(SyntheticDecoder(tiny_model("llama", len(t)), t) for t in (plain, marked))  # type: ignore[return-value]
 
 
-def judge_document(document: Document, number: int, call_format: CallFormat, tally: Tally) -> None:
+def _judge(document: Document, number: int, call_format: CallFormat, tally: Tally) -> None:
     """Decode a document with both tokenizers, each time with another taste."""
     tally.documents += 1
     if reason := uncarried(document, call_format):
@@ -82,7 +69,7 @@ def judge_document(document: Document, number: int, call_format: CallFormat, tal
             format=call_format.name,
             max_value_tokens=12,
             max_calls=2,
-            order_limit=4 if number % 10 else _ALL_ORDERS,
+            order_limit=4 if number % 10 else 12,
         )
         try:
             [result] = decoder.run([Request(document.question + "\n", tools, options)])
@@ -132,5 +119,5 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Tally:
     """Judge all documents in one format."""
     tally = Tally(call_format.name)
     for number, document in enumerate(documents):
-        judge_document(document, number, call_format, tally)
+        _judge(document, number, call_format, tally)
     return tally
