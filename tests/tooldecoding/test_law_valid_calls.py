@@ -148,3 +148,10 @@ def test_nothing_is_fed_beyond_the_context(narrow: SyntheticDecoder, name: str) 
             assert engine.longest <= 1024
             assert all(call.voted.valid for call in result.calls)
     assert fitting >= len(BIASES)
+
+
+@pytest.mark.parametrize("strategy", ["packed", "batched"])
+def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
+    decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
+    prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(TOOLS["objects"])
+    assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
