@@ -9,9 +9,12 @@ import pytest
 import torch
 from test_law_valid_calls import of_few_positions
 
+from lookup.values.grammar import value_grammar
 from synthetic import Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer
+from tooldecoding.calls.value_end import ValueState
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
@@ -84,6 +87,22 @@ def test_a_value_at_its_limit_ends_with_a_whole_character(most: int) -> None:
     value = result.calls[0].arguments["a"]
     assert value == "京" * len(value) and result.calls[0].candidates[0].text == f"f(a='{value}')"
     assert 1 <= len(value) <= most
+
+
+@pytest.mark.parametrize(
+    ("format", "piece", "kept"),
+    [
+        ("pythonic", "a')]", "a'"),
+        ("pythonic", "a', b", "a'"),
+        ("pythonic", "a')x", None),
+        ("qwen-xml", "a</tool_call>", None),
+        ("qwen-xml", "a</parameter>b", None),
+    ],
+)
+def test_what_may_stand_in_and_behind_a_value(format: str, piece: str, kept: str | None) -> None:
+    state = ValueState(value_grammar(parameter("a", "str"), CALL_FORMATS[format].notation), CALL_FORMATS[format])
+    step = state(piece.encode())
+    assert (step and step.value) == kept and (step is None or step.closed)
 
 
 def test_what_texts_share_ends_before_a_character_that_differs() -> None:
