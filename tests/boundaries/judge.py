@@ -28,16 +28,9 @@ _SAMPLES = ("y", 1, 2.5, True, (), [], ["y"], {}, "", None)
 
 @dataclass(frozen=True)
 class Case:
-    """Calls that a model wants behind a prompt.
+    """Calls that a model wants behind a prompt, and the text behind them; whether each key is required is decided.
 
-    Attributes
-    ----------
-    tools : LookupDictionary
-        Whether each key is required is decided.
-    calls : tuple of Call
-        Their required keys stand first and as the tools have them, so that one order decodes them.
-    tail : str
-        What the model wants to write behind them.
+    Their required keys stand first and as the tools have them, so that one order decodes them.
     """
 
     id: str
@@ -70,16 +63,10 @@ class Case:
 
 
 class Verdict(NamedTuple):
-    """What came otherwise, if anything did.
-
-    Attributes
-    ----------
-    tried : bool
-        False where the tokenizer's tokens of the whole text cannot be reached behind the prompt's.
-    miss : str or None
-    """
+    """What came otherwise, if anything did."""
 
     tried: bool
+    """False where the tokenizer's tokens of the whole text cannot be reached behind the prompt's."""
     miss: str | None = None
 
 

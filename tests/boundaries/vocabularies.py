@@ -22,12 +22,9 @@ def vocabularies(shared: Path) -> list[str]:
 
 @lru_cache(maxsize=1)
 def real_decoder(shared: Path, name: str, marked: bool = False) -> SyntheticDecoder:
-    """A decoder with one of these tokenizers; only the last one is kept, since they are large.
+    """A decoder with one of these tokenizers, perhaps with all formats' marks and ends of turns as tokens.
 
-    Parameters
-    ----------
-    marked : bool
-        Whether the marks and ends of turns of all call formats are added to the vocabulary.
+    Only the last one is kept, since they are large.
     """
     tokenizer = AutoTokenizer.from_pretrained(str(shared / FOLDER / name))
     if marked:

@@ -23,21 +23,9 @@ def noise(texts: Sequence[bytes | None], seed: int = 0) -> torch.Tensor:
 
 
 class Wanter(SyntheticEngine):
-    """Scores of such a model, and whether the tokens that it had to read as final are those that it wants.
+    """Scores of such a model of whole texts' tokens, a wanted one and second best ones; ``rows`` are ``noise``.
 
-    Parameters
-    ----------
-    rows : torch.Tensor
-        ``noise``; which row it is depends on the context.
-    wanted : sequence of int
-        Tokens of prompt, call and what is behind it.
-    second : sequence of sequences of int
-        Tokens of the texts that it likes second best.
-
-    Attributes
-    ----------
-    left : str
-        Where it was made to leave the wanted tokens, if it was; tokens that were only tried do not count.
+    ``left`` says where it was made to leave the wanted tokens; tokens that were only tried do not count.
     """
 
     def __init__(self, rows: torch.Tensor, wanted: Sequence[int], second: Sequence[Sequence[int]] = ()) -> None:

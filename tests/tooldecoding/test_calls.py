@@ -2,23 +2,21 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from test_law_valid_calls import Measured, of_few_positions
+from test_law_valid_calls import of_few_positions
 
 from lookup.values.grammar import value_grammar
 from synthetic import Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.scheduler import Scheduler, join, logits, spawn
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 from tooldecoding.tokens.trie import Trie
 from tools import lookup, parameter, tool
@@ -111,32 +109,6 @@ def test_what_texts_share_ends_before_a_character_that_differs() -> None:
     for texts, shared in ((["xé", "xè"], "x"), (["é", "è"], ""), (["éa", "éb"], "é")):
         trie = Trie(synthetic().table, texts)
         assert trie.shared(trie.all) == shared.encode()
-
-
-def test_feeds_stand_in_the_sequence_of_their_tasks() -> None:
-    engine = Measured(synthetic().table.texts)
-    fed: list[list[int]] = []
-    extend = engine.extend
-
-    def noted(feeds: Sequence[Feed]) -> Any:
-        fed.append([feed.branch for feed in feeds])
-        return extend(feeds)
-
-    engine.extend = noted  # type: ignore[method-assign]
-    root, second, late = engine.open(3)
-
-    async def piece(branch: int, more: int | None = None) -> None:
-        await logits([Feed(branch, [5])])
-        if more is not None:
-            await spawn(piece(more))  # its place is behind this one and before the next
-        await logits([Feed(branch, [5])])
-
-    async def all_of_them() -> None:
-        await join([await spawn(piece(root, late)), await spawn(piece(second))])
-
-    scheduler = Scheduler(engine)
-    scheduler.finish([scheduler.spawn(root, all_of_them())])
-    assert fed[:2] == [[root, second], [root, late, second]]
 
 
 def test_no_call_follows_where_the_context_has_no_room() -> None:

@@ -1,6 +1,7 @@
 """Law 1 on documentation that no corpus has, with random models: calls are valid, and all fits in the context."""
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -141,7 +142,7 @@ def test_nothing_is_fed_beyond_the_context(narrow: SyntheticDecoder, name: str) 
             try:
                 [result] = narrow.run([Request([5] * (1024 - room), lookup(TOOLS[name]), options)])
             except PromptError as error:
-                assert "too many" in str(error)
+                assert re.search(rf"{1024 - room} tokens .* context is 1024 tokens: \d+ too many", str(error))
                 continue
             fitting += 1
             assert engine.longest <= 1024
@@ -154,5 +155,3 @@ def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
     decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
     prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(TOOLS["objects"])
     assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
-    with pytest.raises(PromptError, match=r"300 tokens .* context is 512 tokens: \d+ too many"):
-        decoder.decode([5] * 300, tools)

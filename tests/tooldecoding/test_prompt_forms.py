@@ -1,5 +1,6 @@
 """The Python API: a prompt as text, token ids or messages is the same tokens; a typed error for each mistake."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,29 +122,26 @@ def test_what_is_no_prompt(decoder: ToolDecoder, monkeypatch: pytest.MonkeyPatch
 
 TOKENIZER = byte_level_tokenizer()
 DECODER = ToolDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+DOCUMENTED = (CASES / "tools.jsonl").read_text()
 
 
-def test_unknown_keywords_are_named_with_the_nearest() -> None:
-    documented = (CASES / "tools.jsonl").read_text()
-    with pytest.raises(ConfigError, match="unknown option 'order_limits'; did you mean 'order_limit'"):
-        DECODER.decode("x", documented, order_limits=1)
-    with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
-        ToolDecoder(DECODER.model, TOKENIZER, nonsense=1)
-    with pytest.raises(ConfigError, match="order_limit: expected a whole number of 1 or more, got 0"):
-        DECODER.decode("x", documented, order_limit=0)
-    with pytest.raises(PromptError, match="unknown tool_choice 'Halt'; known: auto, required, none, BookTable"):
-        DECODER.decode("x", documented, tool_choice="Halt")
-    with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
-        tool_decoding(TOKENIZER, documented, nonsense=1)
-
-
-def test_what_is_no_documentation() -> None:
-    with pytest.raises(DocumentationError):
-        DECODER.decode("x", 5)  # type: ignore[arg-type]
-    with pytest.raises(PromptError, match="no tool to call"):
-        DECODER.decode("x", tools=lookup())
-    with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\)\('"):
-        DECODER.decode("x", tools=lookup(tool("f"), tool("f(x)")))
+@pytest.mark.parametrize(
+    ("tools", "fields", "error", "said"),
+    [
+        (DOCUMENTED, {"order_limits": 1}, ConfigError, "unknown option 'order_limits'; did you mean 'order_limit'"),
+        (DOCUMENTED, {"order_limit": 0}, ConfigError, "order_limit: expected a whole number of 1 or more, got 0"),
+        (DOCUMENTED, {"tool_choice": "Halt"}, PromptError, "'Halt'; known: auto, required, none, BookTable"),
+        (5, {}, DocumentationError, "int"),
+        (lookup(), {}, PromptError, "no tool to call"),
+        (lookup(tool("f"), tool("f(x)")), {}, DocumentationError, r"'f\(' is the beginning of 'f\(x\)\('"),
+    ],
+)
+def test_what_is_no_option_and_no_documentation(tools: Any, fields: Any, error: Any, said: str) -> None:
+    with pytest.raises(error, match=said):
+        DECODER.decode("x", tools, **fields)
+    for make in (partial(ToolDecoder, DECODER.model, TOKENIZER), partial(tool_decoding, TOKENIZER, DOCUMENTED)):
+        with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
+            make(nonsense=1)
 
 
 def test_a_call_has_a_name_and_arguments() -> None:

@@ -33,36 +33,19 @@ SHARED = [5 + i * 11 % 190 for i in range(40)]
 
 @dataclass
 class Guest:
-    """A prompt that runs.
-
-    Attributes
-    ----------
-    unfed : list of int
-        Tokens of the prompt that are still to be fed.
-    branches : dict
-        For each live branch its tokens, and how many of the last it may drop.
-    positions, passes : int
-        What it must have cost.
-    """
+    """A prompt that runs."""
 
     root: BranchId
     usage: Usage
     unfed: list[int]
     branches: dict[BranchId, tuple[list[int], int]] = field(default_factory=dict)
+    """For each live branch its tokens, and how many of the last it may drop."""
     positions: int = 0
     passes: int = 0
 
 
 class Traffic:
-    """Drives an engine at random and compares its logits with those of each branch alone.
-
-    Parameters
-    ----------
-    model : PreTrainedModel, optional
-        Logits are compared with its own.
-    longest, most : int
-        The longest prompt, and how many run at most.
-    """
+    """Drives an engine at random and compares its logits with the model's own behind each branch's tokens."""
 
     def __init__(self, engine: Engine, model: Any = None, seed: int = 0, longest: int = 90, most: int = 6) -> None:
         self.engine = engine
@@ -194,9 +177,7 @@ def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bo
 
 def test_recurrent_prompts_join_and_leave() -> None:
     model = tiny_model("lfm2", VOCABULARY)
-    engine = RecurrentEngine(model)
-    assert engine.chunk is None
-    traffic = Traffic(engine, model)
+    traffic = Traffic(RecurrentEngine(model), model)
     traffic.run(25)
     traffic.close()
 

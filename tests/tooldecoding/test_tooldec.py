@@ -19,20 +19,17 @@ from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import Writer, synthetic
-from tiny_models import TOKENIZERS, tiny_model
 from tooldecoding.calls.prepared_tools import PreparedTools
-from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine
-from tools import PROMPTS, WEATHER, lookup, parameter, tool
+from tools import WEATHER, lookup, parameter, tool
 
 PING = tool("ping")
 CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "int", required=False))
-MANY = lookup(*(tool(f"tool.{n}", parameter(f"key{n}", "str"), parameter("n", "int", False)) for n in range(128)))
 TABLE = synthetic().table
 
 
@@ -210,32 +207,3 @@ def test_bad_input() -> None:
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\('"):
         tooldec(engine, "Q", lookup(tool("f"), tool("f(x")))
     assert run_tooldec(synthetic(), []) == []
-
-
-CASES: list[tuple[str, LookupDictionary]] = [
-    (PROMPTS[0], lookup(WEATHER)),
-    (PROMPTS[1], lookup(PING, WEATHER)),
-    (PROMPTS[2], lookup(CHINESE)),
-    ("User: 北京天气\nCall:\n", MANY),
-    ("Action:", lookup(PING)),
-]
-
-
-@pytest.mark.parametrize(
-    ("shape", "kind", "choice", "form"),
-    [
-        ("llama", "byte level", "required", "call"),
-        ("gemma", "pieces and bytes", "auto", "react"),
-        ("gpt_neox", "byte level", "auto", "call"),
-    ],
-)
-def test_together_equals_alone(shape: str, kind: str, choice: str, form: Form) -> None:
-    tokenizer = TOKENIZERS[kind]()
-    options = DecodeOptions(format="pythonic", max_value_tokens=10, max_calls=2, tool_choice=choice, max_text_tokens=8)
-    decoder = ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer, prompt_cache_mb=0)
-    requests = [Request(prompt, tools, options) for prompt, tools in CASES]
-    for request, result in zip(requests, run_tooldec(decoder, requests, form), strict=True):
-        [alone] = run_tooldec(decoder, [request], form)
-        assert (alone.text, alone.token_ids, alone.calls) == (result.text, result.token_ids, result.calls)
-        assert alone.counters.forward_passes == result.counters.forward_passes
-        assert alone.counters.positions == result.counters.positions
