@@ -11,6 +11,7 @@ from tools import documented
 
 TOOLS = CASES / "tools.jsonl"
 DIALOGUE = CASES / "dialogue.jsonl"
+BOTH = ["--tools", TOOLS, "--dialogue", DIALOGUE]
 TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}
 COUNTERS = {"forward_passes", "positions", "reused_positions", "padding", *TOKENS, "cache_bytes", "seconds"}
 
@@ -81,16 +82,16 @@ def test_keys_of_unknown_requiredness(decode: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--tools", TOOLS, "--dialogue", DIALOGUE, "--dtype", "fp8"], "such as float64 or torch.bfloat16, got"),
-        (["--tools", TOOLS, "--dialogue", DIALOGUE, "--dtype", "float65"], "unknown dtype 'float65'"),
-        (["--tools", TOOLS, "--dialogue", DIALOGUE, "--template", "chat"], "no chat template"),
-        (["--tools", TOOLS, "--dialogue", DIALOGUE, "--tool-choice", "Nothing"], "unknown tool_choice 'Nothing'"),
-        (["--prompt", "hello"], "no tool documentation found"),
-        (["--dialogue", DIALOGUE], "--tools DOCS"),
+        ([*BOTH, "--dtype", "fp8"], ["--dtype", "such as float64 or torch.bfloat16, got 'fp8'"]),
+        ([*BOTH, "--dtype", "float65"], ["unknown dtype 'float65'"]),
+        ([*BOTH, "--template", "chat"], ["no chat template"]),
+        ([*BOTH, "--tool-choice", "Nothing"], ["unknown tool_choice 'Nothing'", "BookTable"]),
+        (["--prompt", "hello"], ["<prompt>", "no tool documentation found"]),
+        (["--dialogue", DIALOGUE], ["--tools DOCS"]),
     ],
 )
-def test_what_cannot_be_decoded(decode: Cli, arguments: list[object], said: str) -> None:
-    assert_bad(decode(*arguments), said)
+def test_what_cannot_be_decoded(decode: Cli, arguments: list[object], said: list[str]) -> None:
+    assert_bad(decode(*arguments), *said)
 
 
 def test_a_tokenizer_without_the_needed_characters(cli: Cli, tmp_path: Path) -> None:
