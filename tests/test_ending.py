@@ -15,19 +15,13 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.batches.decode_task import GROUP
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tooldecoding.decoder import ToolDecoder
+from tools import documented
 
 ROOT = Path(__file__).parent.parent
 TOOLS = CASES / "tools.jsonl"
 FULL = Path("/dev/full")
 COMMAND = [sys.executable, "-c", "from tooldecoding.cli.app import main; main()"]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
-
-
-def lines_of_documentation(path: Path, count: int) -> Path:
-    """Documentation of ``count`` tools; thousands of them are more than a pipe holds."""
-    row = {"description": "", "input_parameters": {"key": {"type": "str", "description": "x" * 60}}}
-    path.write_text("".join(json.dumps({"name": f"Tool{n}", **row}) + "\n" for n in range(count)))
-    return path
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
@@ -39,9 +33,10 @@ def test_a_full_standard_output() -> None:
     assert ran.stderr == "error: the output cannot be written: No space left on device\n"
 
 
-@pytest.mark.parametrize(("count", "arguments"), [(1, []), (3000, []), (3000, ["--json"])])
+@pytest.mark.parametrize(("count", "arguments"), [(1, []), (3000, []), (3000, ["--json"])])  # more than a pipe holds
 def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None:
-    docs = lines_of_documentation(tmp_path / "docs.jsonl", count)
+    docs = tmp_path / "docs.jsonl"
+    docs.write_text("".join(json.dumps(documented(f"Tool{n}", description="x" * 90)) + "\n" for n in range(count)))
     command = [*COMMAND, "lookup", str(docs), *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as process:
         assert process.stdout and process.stderr

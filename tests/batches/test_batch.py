@@ -2,35 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from command_line import CASES, Cli, Ran
+from command_line import CASES, Cli
 
 TOOLS = (CASES / "tools.jsonl").read_text()
 USER = [{"role": "User", "text": "Cancel table 7."}]
-
-
-@pytest.fixture
-def rows(tmp_path: Path) -> Callable[..., Path]:
-    def write(*given: Any) -> Path:
-        path = tmp_path / "rows.jsonl"
-        path.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in given))
-        return path
-
-    return write
-
-
-@pytest.fixture
-def decode(cli: Cli, tiny_model_path: str) -> Cli:
-    def run(batch: Path, *arguments: object) -> Ran:
-        quick = ["--max-value-tokens", 4, "--order-limit", 2, "--tool-choice", "CancelTable", "--batch-size", 2]
-        return cli("decode", "--model", tiny_model_path, "--batch", batch, *quick, *arguments)
-
-    return run
 
 
 TOOL_LIST = [json.loads(line) for line in TOOLS.splitlines()]
@@ -48,22 +26,23 @@ BAD: tuple[tuple[Any, str], ...] = (
     ({"id": [1], "prompt": "x", "tools": TOOLS}, "got [1]"),
     ({"id": "prompt", "prompt": "\ud800", "tools": TOOLS}, "lone surrogate U+D800"),
     ({"id": "key", "prompt": "x", "tools": [SURROGATE]}, "lone surrogate U+D800"),
-    (
-        {"id": "deep", "dialogue": [{"role": "API", "api_name": "A", "param_dict": {"a": DEEP}}], "tools": TOOLS},
-        "nested too deeply",
-    ),
+    ({"id": "deep", "dialogue": [{"role": "API", "api_name": "A", "param_dict": {"a": DEEP}}]}, "nested too deeply"),
     ('{"id": "deep line", "prompt": ' + "[" * 100_000, "nested too deeply"),
     ('{"id": "digits", "prompt": ' + "9" * 5000 + "}", "4300 digits"),
 )
 
 
-def test_bad_rows_are_reported_and_the_rest_goes_on(decode: Cli, rows: Callable[..., Path]) -> None:
+def test_bad_rows_are_reported_and_the_rest_goes_on(cli: Cli, tiny_model_path: str, tmp_path: Path) -> None:
     good = (
         {"id": "list", "dialogue": USER, "tools": TOOL_LIST},
         {"id": 2, "prompt": TOOLS + "\nCall: "},
         {"prompt": "x", "tools": TOOLS},
     )
-    ran = decode(rows(*(row for row, _ in BAD), *good))
+    batch = tmp_path / "rows.jsonl"
+    given = [*(row for row, _ in BAD), *good]
+    batch.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in given))
+    quick = ("--max-value-tokens", 4, "--order-limit", 2, "--tool-choice", "CancelTable", "--batch-size", 2)
+    ran = cli("decode", "--model", tiny_model_path, "--batch", batch, *quick)
     assert ran.code == 0, ran.err
     assert f"3 decoded, 0 skipped, {len(BAD)} failed" in ran.err
     results = sorted(map(json.loads, ran.out.splitlines()), key=lambda result: "error" not in result)
@@ -74,10 +53,3 @@ def test_bad_rows_are_reported_and_the_rest_goes_on(decode: Cli, rows: Callable[
     found = {result["id"]: result for result in results[len(BAD) :]}
     assert "calls" in found.pop("list") and "calls" in found.pop(2)
     assert re.fullmatch("row-[0-9a-f]{16}", *found)
-
-
-def test_out_in_a_missing_folder(decode: Cli, rows: Callable[..., Path], tmp_path: Path) -> None:
-    ran = decode(rows({"id": "a", "dialogue": USER, "tools": TOOLS}), "--out", tmp_path / "no" / "out.jsonl")
-    assert ran.code == 2
-    assert "cannot be written: there is no folder" in ran.err
-    assert not (tmp_path / "no").exists()

@@ -31,18 +31,15 @@ def test_another_setting_is_refused(folder: Folder, option: list[object], said: 
     folder.refuses([row(1), row(2)], *option, said=said)
 
 
-def test_another_model_is_refused(folder: Folder, echo: Echo) -> None:
-    folder.decode([row(1)])
+def test_changed_rows_are_named_and_another_model_and_a_missing_folder_refused(folder: Folder, echo: Echo) -> None:
+    folder.decode([row(1), row("b"), row("c")])
+    changed = [row(1), row(0), row("b", "y"), row("c", "y")]
+    folder.refuses(changed, said="rows.jsonl:3) has changed since its result was written; choose another --out, or")
     setattr(echo.decoder.model, FILES, "others")
     folder.refuses([row(1)], said="this batch was begun with weights")
-
-
-def test_changed_rows_are_named(folder: Folder) -> None:
-    folder.decode([row(1), row("b"), row("c")])
-    folder.refuses(
-        [row(1), row(0), row("b", "y"), row("c", "y")],
-        said="rows.jsonl:3) has changed since its result was written; choose another --out, or give changed rows",
-    )
+    ran = folder.decode([row(1)], out=folder.out.parent / "no" / "out.jsonl")
+    assert ran.code == 2 and "cannot be written: there is no folder" in ran.err
+    assert not (folder.out.parent / "no").exists()
 
 
 def test_failed_rows_are_decoded_again_on_demand(folder: Folder, echo: Echo) -> None:
@@ -83,18 +80,16 @@ def test_two_processes_do_not_write_one_file(folder: Folder, tmp_path: Path, ech
     assert [r["id"] for r in folder.results()] == [1, 2]
 
 
+MANIFEST = "out.jsonl.manifest.json"
+NO_RESULTS = ("my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}\n', "é\n")
+
+
 @pytest.mark.parametrize(
     ("name", "begun", "content", "said"),
     [
         *(("out.jsonl", False, each, "out.jsonl") for each in ("my notes", '{"id": 1, "digest": "", "calls": []}\n')),
-        *(
-            ("out.jsonl.manifest.json", False, each, "out.jsonl.manifest.json: ")
-            for each in ("notes", "{}", '{"format": "tooldecoding batch 3"}')
-        ),
-        *(
-            ("out.jsonl", True, each, "out.jsonl:1: this line is no result")
-            for each in ("my notes", '{"id": 1, "prompt": "x"}\n', "[]\n", '{"id": 1, "calls": []}\n', "é\n")
-        ),
+        *((MANIFEST, False, each, MANIFEST) for each in ("notes", "{}", '{"format": "tooldecoding batch 3"}')),
+        *(("out.jsonl", True, each, "out.jsonl:1: this line is no result") for each in NO_RESULTS),
     ],
 )
 def test_what_is_not_ours_is_not_touched(folder: Folder, name: str, begun: bool, content: str, said: str) -> None:

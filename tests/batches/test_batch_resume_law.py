@@ -19,40 +19,18 @@ from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError
 from tooldecoding.options.given import Given
 
-places, prompts = st.integers(0, 5), st.sampled_from("abc")
-edits = st.one_of(
-    st.tuples(st.just("insert"), places, prompts, st.sampled_from([None, None, 1, 2, "1"])),
-    st.tuples(st.just("change"), places, prompts),
-    st.tuples(st.just("remove"), places),
-    st.tuples(st.just("swap"), places, places),
-)
-
-
-def edited(rows: Sequence[dict[str, Any]], edit: tuple[Any, ...]) -> list[dict[str, Any]]:
-    match edit:
-        case ("insert", place, prompt, None):
-            return [*rows[:place], {"prompt": prompt}, *rows[place:]]
-        case ("insert", place, prompt, identifier):
-            if any(r.get("id") == identifier for r in rows):
-                return list(rows)
-            return [*rows[:place], row(identifier, prompt), *rows[place:]]
-        case ("change", place, prompt):
-            return [r | {"prompt": prompt} if n == place else r for n, r in enumerate(rows)]
-        case ("remove", place):
-            return [r for n, r in enumerate(rows) if n != place] or list(rows)
-        case (_, first, second):
-            swapped = list(rows)
-            if max(first, second) < len(rows):
-                swapped[first], swapped[second] = swapped[second], swapped[first]
-            return swapped
-    raise AssertionError(edit)
+PLAIN, FIRST = {"prompt": "a"}, row(1, "b")
+ROWS = [PLAIN, PLAIN, {"prompt": "b"}, FIRST, row(1, "c"), row(2, "c"), row("1", "a")]
+rows_without_twins = st.lists(
+    st.integers(0, len(ROWS) - 1), min_size=1, unique_by=lambda number: ROWS[number].get("id", f"row {number}")
+).map(lambda numbers: [ROWS[number] for number in numbers])
 
 
 @dataclass(frozen=True)
 class Step:
-    """Edits of the rows, perhaps another setting, then a run that breaks off after some rows and loses some bytes."""
+    """Rows, perhaps another setting, and a run that breaks off after some rows and loses some bytes."""
 
-    edits: list[tuple[Any, ...]]
+    wanted: list[dict[str, Any]]
     order_limit: int
     rows: int | None
     torn: int
@@ -61,7 +39,7 @@ class Step:
 steps = st.lists(
     st.builds(
         Step,
-        st.lists(edits, max_size=3),
+        rows_without_twins,
         st.sampled_from([12, 12, 12, 4]),
         st.sampled_from([None, 0, 1, 2, 3]),
         st.just(0) | st.integers(1, 90),
@@ -93,11 +71,9 @@ def test_any_interleaving_ends_as_one_run(echo: Echo, cli: Cli, history: list[St
     """Results are right or the run is refused; nothing finished is lost or doubled; the end is that of one run."""
     with TemporaryDirectory() as path:
         folder = Folder(Path(path), cli)
-        rows, limit = [{"prompt": "a"}, {"prompt": "a"}, row(1, "b")], 12
+        rows, limit = [PLAIN, PLAIN, FIRST], 12
         for step in [*history, Step([], 0, None, 0)]:
-            wanted = rows
-            for edit in step.edits:
-                wanted = edited(wanted, edit)
+            wanted = step.wanted or rows
             before = folder.out.read_bytes() if folder.out.exists() else b""
             standing = {r["id"]: r["text"] for r in whole_results(before)}
             wanted_limit = step.order_limit or limit
@@ -136,7 +112,11 @@ def read_entries(lines: Iterable[str]) -> list[Entry]:
         return list(entries(open_source(file.name)))
 
 
-@given(st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=8), places, st.sampled_from(["d", "[", "{}"]))
+@given(
+    st.lists(st.sampled_from(["a", "b", "c"]), min_size=1, max_size=8),
+    st.integers(0, 5),
+    st.sampled_from(["d", "[", "{}"]),
+)
 def test_an_inserted_line_renames_no_other(contents: list[str], place: int, inserted: str) -> None:
     """Equal rows count; the layout of a line does not."""
     lines = [json.dumps({"prompt": c, "more": 1}) for c in contents]

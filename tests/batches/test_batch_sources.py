@@ -7,7 +7,7 @@ import json
 import re
 import sys
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +39,12 @@ ROWS = [
 NESTED = ("messages", "dialogue", "tools", "tool_choice")
 
 
-def as_text(row: dict[str, Any]) -> dict[str, Any]:
-    """Nested columns as JSON in texts."""
-    return {k: json.dumps(v) if k in NESTED and not isinstance(v, str) else v for k, v in row.items()}
+def as_text(value: Any) -> Any:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
-def json_lines(folder: Path) -> str:
-    return written(folder / "rows.jsonl", ROWS)
+TEXTS = [{name: as_text(row.get(name)) for name in ("id", "prompt", *NESTED)} for row in ROWS]
+"""With nested columns as JSON in texts."""
 
 
 def written(path: Path, rows: Sequence[dict[str, Any]]) -> str:
@@ -53,48 +52,37 @@ def written(path: Path, rows: Sequence[dict[str, Any]]) -> str:
     return str(path)
 
 
-def comma_separated(folder: Path) -> str:
+def comma_separated(folder: Path, _: pytest.MonkeyPatch) -> str:
     path = folder / "rows.csv"
     with path.open("w", newline="", encoding="utf-8-sig") as file:
         writer = csv.DictWriter(file, ["more", "id", "prompt", *NESTED])
         writer.writeheader()
-        writer.writerows(as_text(row) for row in ROWS)
+        writer.writerows(TEXTS)
     return str(path)
 
 
-def parquet_texts(folder: Path) -> str:
+def parquet_texts(folder: Path, _: pytest.MonkeyPatch) -> str:
     path = folder / "texts.parquet"
-    names = ("id", "prompt", *NESTED)
-    parquet.write_table(pa.table({n: [as_text(row).get(n) for row in ROWS] for n in names}), path)
+    parquet.write_table(pa.Table.from_pylist(TEXTS), path)
     return str(path)
 
 
-def standard_input(folder: Path) -> str:
-    lines = Path(json_lines(folder)).read_bytes()
-    sys.stdin = io.TextIOWrapper(io.BytesIO(lines))
+def standard_input(folder: Path, patch: pytest.MonkeyPatch) -> str:
+    lines = Path(written(folder / "rows.jsonl", ROWS)).read_bytes()
+    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
     return "-"
 
 
-def hub(folder: Path) -> str:
+def hub(folder: Path, patch: pytest.MonkeyPatch) -> str:
     import datasets
 
-    def rows() -> Iterator[dict[str, Any]]:
-        yield from ({"more": "x"} | {n: as_text(row).get(n) for n in ("id", "prompt", *NESTED)} for row in ROWS)
-
-    stream = datasets.IterableDataset.from_generator(rows)
-    datasets.load_dataset = lambda *given, **options: {"train": stream} if options["split"] is None else stream
+    stream = datasets.IterableDataset.from_generator(lambda: ({"more": "x"} | row for row in TEXTS))
+    patch.setattr(datasets, "load_dataset", lambda *_, split, **__: {"train": stream} if split is None else stream)
     return "hub:some/data"
 
 
-SOURCES = [comma_separated, parquet_texts, standard_input, hub]
-
-
-@pytest.fixture(autouse=True)
-def _restored(monkeypatch: pytest.MonkeyPatch) -> None:
-    import datasets
-
-    monkeypatch.setattr(sys, "stdin", sys.stdin)
-    monkeypatch.setattr(datasets, "load_dataset", datasets.load_dataset)
+Make = Callable[[Path, pytest.MonkeyPatch], str]
+SOURCES: list[Make] = [comma_separated, parquet_texts, standard_input, hub]
 
 
 def read(name: str) -> list[Entry]:
@@ -102,9 +90,9 @@ def read(name: str) -> list[Entry]:
 
 
 @pytest.mark.parametrize("make", SOURCES)
-def test_every_source_gives_the_same_rows(make: Callable[[Path], str], tmp_path: Path) -> None:
-    *found, bad = read(make(tmp_path))
-    *plain, _ = read(json_lines(tmp_path))
+def test_every_source_gives_the_same_rows(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    *found, bad = read(make(tmp_path, monkeypatch))
+    *plain, _ = read(written(tmp_path / "rows.jsonl", ROWS))
     assert [(e.id, e.digest, e.content) for e in found] == [(e.id, e.digest, e.content) for e in plain]
     reader = RowReader(DecodeCommand(), None)
     assert [reader.read(e) for e in found] == [reader.read(e) for e in plain]
@@ -116,11 +104,8 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     """Structs of a table have all fields; those that are empty are none."""
     rows = [
         {"id": 1, "messages": [{"role": "user", "content": "Hello"}], "tools": [TOOL]},
-        {"id": 2, "messages": [{"role": "user", "name": "Ada", "content": "Hello"}]},
-        {
-            "id": 3,
-            "dialogue": [{"role": "User", "text": "x"}, {"role": "API", "api_name": "A", "param_dict": {"b": 1}}],
-        },
+        {"id": 2, "messages": [{"role": "user", "name": "Ada", "content": "Hi"}]},
+        {"id": 3, "dialogue": [{"role": "User", "text": ""}, {"role": "API", "api_name": "A", "param_dict": {"b": 1}}]},
     ]
     path = tmp_path / "nested.parquet"
     names = ("id", "messages", "dialogue", "tools")

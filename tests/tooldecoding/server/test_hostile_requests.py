@@ -17,11 +17,7 @@ ANSWER = in_schema(TOOLS[0]["function"]["parameters"])
 HISTORY: list[dict[str, Any]] = [
     {"role": "system", "content": "Help."},
     {"role": "user", "content": [{"type": "text", "text": "Weather?"}]},
-    {
-        "role": "assistant",
-        "content": None,
-        "tool_calls": [called("call_1", "get_weather", '{"city": "Rome"}')],
-    },
+    {"role": "assistant", "content": None, "tool_calls": [called("call_1", "get_weather", '{"city": "Rome"}')]},
     {"role": "tool", "tool_call_id": "call_1", "content": "Sunny."},
 ]
 VALID: list[dict[str, Any]] = [
@@ -131,10 +127,7 @@ def test_hostile_names_and_texts_are_refused_or_taken(server: Running, name: str
             assert set(json.loads(call["function"]["arguments"])) == set(properties)
     calls = [called(name, name, json.dumps({name: name}))]
     result = {"role": "tool", "tool_call_id": name, "content": name}
-    for messages in (
-        [{"role": "user", "content": name}],
-        [*ROME, {"role": "assistant", "tool_calls": calls}, result],
-    ):
+    for messages in ([{"role": "user", "content": name}], [*ROME, {"role": "assistant", "tool_calls": calls}, result]):
         _refused_or_answered(server.ask(messages=messages, **SHORT))
 
 
@@ -172,20 +165,14 @@ def _mutated(value: Any, draw: random.Random) -> Any:
     """The value with one odd thing in it, put in place of something, beside it, or without it."""
     if not isinstance(value, dict | list) or not value or draw.random() < 0.05:
         return draw.choice(ODD)
-    if isinstance(value, list):
-        place = draw.randrange(len(value))
-        changed = [*value]
-        if draw.random() < 0.2:
-            changed.insert(place, draw.choice([value[place], draw.choice(ODD)]))
-            return changed
-    else:
-        changed = dict(value)
-        place = draw.choice([*value])
-        if draw.random() < 0.1:
-            changed[draw.choice(["", "type", "x", "\x00", "__proto__", "strict"])] = draw.choice(ODD)
-            return changed
-    if draw.random() < 0.1:
+    changed, how = value.copy(), draw.random()
+    place = draw.choice([*value]) if isinstance(value, dict) else draw.randrange(len(value))
+    if how < 0.1:
         del changed[place]
-    else:
+    elif how > 0.2:
         changed[place] = _mutated(value[place], draw)
+    elif isinstance(changed, list):
+        changed.insert(place, draw.choice([value[place], draw.choice(ODD)]))
+    else:
+        changed[draw.choice(["", "type", "x", "\x00", "__proto__", "strict"])] = draw.choice(ODD)
     return changed

@@ -13,21 +13,18 @@ from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.prepared import Preparation
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 
-WORD = {"type": "string", "pattern": "^[a-z]{1,6}$"}
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "nested": {
-        "properties": {
-            "place": {
-                "type": "object",
-                "properties": {"city": WORD, "zip": {"type": "integer", "minimum": 10000, "maximum": 99999}},
-                "required": ["city", "zip"],
-                "additionalProperties": False,
-            }
-        },
+PLACE = {
+    "type": "object",
+    "properties": {
+        "city": {"type": "string", "pattern": "^[a-z]{1,6}$"},
+        "zip": {"type": "integer", "minimum": 10000, "maximum": 99999},
     },
-    "branches": {"properties": {"value": {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0}]}}},
-    "optional": {"properties": {"sure": {"type": "boolean"}, "days": {"enum": [1, 2, 3]}}, "required": ["days"]},
-    "odd keys": {"properties": {"naïve key": {"type": "boolean"}, 'a"b': {"type": "boolean"}}},
+    "required": ["city", "zip"],
+    "additionalProperties": False,
+}
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "nested": {"place": PLACE, "value": {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0}]}},
+    "odd keys": {"naïve key": {"type": "boolean"}, 'a"b': {"enum": [1, 2, 3]}},
 }
 
 
@@ -37,9 +34,8 @@ def asking(schema: dict[str, Any], strict: bool | None = None) -> dict[str, Any]
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_content_fits_the_schema(server: Running, name: str) -> None:
-    schema = {"type": "object", "required": [*SCHEMAS[name]["properties"]], "additionalProperties": False}
-    schema |= SCHEMAS[name]
-    Draft202012Validator.check_schema(schema)
+    required = ['a"b'] if name == "odd keys" else [*SCHEMAS[name]]
+    schema = {"type": "object", "properties": SCHEMAS[name], "required": required, "additionalProperties": False}
     answer = server.ask(**asking(schema, strict=True), max_tokens=80, tooldecoding={"order_limit": 2}).json()
     [choice] = answer["choices"]
     assert choice["finish_reason"] == "stop"

@@ -37,8 +37,20 @@ def test_what_runs_is_finished_when_the_server_is_told_to_stop() -> None:
             while not lines or lines[-1]["event"] != "ready":
                 lines.append(json.loads(serve.stderr.readline()))
             [port] = [line["port"] for line in lines if line["event"] == "listening"]
-            with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
-                stop_while_two_run(http, lambda: serve.send_signal(signal.SIGTERM))
+            text = {"model": "reference", "messages": HELLO, "max_tokens": 150}
+            with (
+                httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http,
+                ThreadPoolExecutor(1) as clients,
+                http.stream("POST", PATH, json=text | {"stream": True}) as stream,
+            ):
+                events = stream.iter_lines()
+                assert "assistant" in next(events)
+                whole = clients.submit(http.post, PATH, json=text)
+                while "tooldecoding_running 2.0" not in (figures := http.get("/metrics").text):
+                    assert not whole.done(), figures
+                serve.send_signal(signal.SIGTERM)
+                assert [line for line in events if line][-1] == "data: [DONE]"
+                assert whole.result().json()["usage"]["completion_tokens"] > 0
             assert serve.wait(PATIENCE) == 128 + signal.SIGTERM
             lines += map(json.loads, serve.stderr)
         finally:
@@ -48,17 +60,3 @@ def test_what_runs_is_finished_when_the_server_is_told_to_stop() -> None:
     assert [line["status"] for line in answered] == [200, 200]
     assert all({"time", "level", "event"} <= line.keys() and line["level"] == "info" for line in lines)
     assert HELLO[0]["content"] not in str(lines)
-
-
-def stop_while_two_run(http: httpx.Client, stop: Callable[[], None]) -> None:
-    """Stop the server while it writes two texts, one as a stream; both must end as if nothing had happened."""
-    text = {"model": "reference", "messages": HELLO, "max_tokens": 150}
-    with ThreadPoolExecutor(1) as clients, http.stream("POST", PATH, json=text | {"stream": True}) as stream:
-        events = stream.iter_lines()
-        assert "assistant" in next(events)
-        whole = clients.submit(http.post, PATH, json=text)
-        while "tooldecoding_running 2.0" not in (figures := http.get("/metrics").text):
-            assert not whole.done(), figures
-        stop()
-        assert [line for line in events if line][-1] == "data: [DONE]"
-        assert whole.result().json()["usage"]["completion_tokens"] > 0

@@ -26,10 +26,6 @@ def impatient(reference: ToolDecoder, monkeypatch: pytest.MonkeyPatch) -> Iterat
         yield server
 
 
-def assert_served(server: Running) -> None:
-    assert server.ask(tool_choice="required").status_code == 200
-
-
 def rest(connection: socket.socket) -> bytes:
     """What comes until the connection is closed."""
     received = b""
@@ -56,7 +52,7 @@ def test_headers_must_come_in_time(impatient: Running, begun: bytes) -> None:
         trickle(connection, b"X" if begun else b"G")
         assert rest(silent) == b""
         assert (b"200 OK" in rest(connection)) == begun.endswith(b"\r\n\r\n")
-    assert_served(impatient)
+    impatient.assert_served()
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -64,7 +60,7 @@ def test_an_answer_that_nobody_reads_is_given_up(impatient: Running, stream: boo
     state: Any = impatient.web.server_state
     with closing(impatient.unread(**LONG, stream=stream)) as connection:
         wait_until(lambda: asked(impatient) == 1)
-        assert_served(impatient)
+        impatient.assert_served()
         wait_until(lambda: asked(impatient) == 0 and len(state.connections) == 1)  # that of the other client
         assert not rest(connection).endswith((b"}", b"0\r\n\r\n"))
     wait_until(lambda: not state.tasks)
@@ -101,4 +97,4 @@ def test_connections_are_bounded(reference: ToolDecoder, monkeypatch: pytest.Mon
         assert [rest(each) for each in late[1:]] == [b""] * 4
         stack.close()
         wait_until(lambda: server.http.get("/health").status_code == 200)
-        assert_served(server)
+        server.assert_served()
