@@ -1,10 +1,11 @@
 """The openai package against the server: what its users count on, streamed and not."""
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from pydantic import BaseModel, Field
 
 from running_server import HELLO, MODEL, ROME, TOOLS, in_schema, running, tool
 from tooldecoding.decoder import ToolDecoder
@@ -192,3 +193,16 @@ def test_a_model_has_short_names(
                 client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
             assert (told.value.param, told.value.code) == ("model", "model_not_found")
             assert told.value.type and told.value.request_id
+
+
+def test_a_pydantic_model_is_parsed(client: Any) -> None:
+    class Forecast(BaseModel):
+        city: Annotated[str, Field(max_length=8)]
+        days: int
+
+    parsed = client.chat.completions.parse(model=MODEL, messages=ROME, response_format=Forecast)
+    assert isinstance(parsed.choices[0].message.parsed, Forecast)
+    with client.chat.completions.stream(model=MODEL, messages=ROME, response_format=Forecast) as stream:
+        for _ in stream:
+            pass
+        assert stream.get_final_completion().choices[0].message.parsed == parsed.choices[0].message.parsed
