@@ -157,6 +157,15 @@ def test_passes_are_about_those_of_the_longest_value_and_positions_at_most_twice
     assert alone.forward_passes >= (keys - 1) * longest
 
 
+def test_several_orders_take_the_passes_of_the_longest_value() -> None:
+    """Behind a value that an order has finished, the next keys are drafted with theirs."""
+    spec = lookup(tool("Send", *(parameter(name, "str") for name in NAMES[:4])))
+    engine = ScriptedEngine(synthetic().table.texts, same_word)
+    result = decode(engine, "go on\n" * 40, spec, order_limit=6, max_calls=1, max_value_tokens=20)
+    alone = len(synthetic().tokenizer.encode(WORD)) + 4  # the prompt, the quotes, and one pass for all other values
+    assert result.counters.forward_passes <= alone
+
+
 @pytest.mark.parametrize(("kind", "circle"), [("str", "0.0.0-"), ("str", "one of many words. "), ("list", "1, ")])
 def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: str, circle: str) -> None:
     tools, begun, most = lookup(tool("F", parameter("x", kind))), {"str": "[F(x='", "list": "[F(x=["}[kind], 320
