@@ -15,9 +15,9 @@ import numpy as np
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.errors import TokenizerError
-from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, log_weight
+from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, likeliest_start, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
-from tooldecoding.tokens.likeliest import Accept, likeliest, likeliest_beyond
+from tooldecoding.tokens.likeliest import Accept, likeliest
 from tooldecoding.tokens.pending import Pending
 from tooldecoding.tokens.token_table import TokenTable, is_characters
 from tooldecoding.tokens.trie import Trie, TrieNode
@@ -302,7 +302,7 @@ class Branch:
                 return token, logprob
             offered = offered[offered != token]
         node = trie.narrowed(place, self._piece(token))
-        weighed = not as_written and self.fed.engine.can_drop and not trie.is_decided(node)
+        weighed = self.fed.engine.can_drop and not trie.is_decided(node) and (not as_written or written == text)
         if weighed and self._is_beginning(token, offered):
             [[behind]] = await self.fed.behind([(token,)])
             token = likeliest_outcome(trie, place, self.pending.text, self.table, token, offered, logits, behind)
@@ -315,7 +315,7 @@ class Branch:
         return len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1
 
     async def _or_longer(self, token: int, accept: Accept, logits: NextTokenLogits) -> int:
-        """Return a token that writes the pending text, or a longer one if that outweighs it with what may follow.
+        """Return a token that writes the pending text, or a longer one that begins the likeliest text.
 
         They are compared where the model would not go on as it may, or in bytes with which the longer one begins.
         """
@@ -328,11 +328,7 @@ class Branch:
             likewise = self.table.beginnings(text + best)[-1]
             if len(self.table.text(likewise)) <= len(text):
                 return token
-        longer = likeliest_beyond(logits, accept, self.table, text)
-        if longer is None:
-            return token
-        weight, may = logits.logprob(longer), in_value(accept, self.table, b"")
-        return token if log_weight(logits, (token,), [behind], self.table, may) >= weight else longer
+        return likeliest_start(token, text, accept, self.table, logits, behind)
 
     async def _outweighs(
         self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted

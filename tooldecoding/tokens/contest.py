@@ -4,7 +4,8 @@ A model may like a short token for what it wants to write behind it, and be held
 token and the tokenizer's own one are compared together with what is permitted behind each, up to the same byte.
 
 In a choice, one token on offer may begin with another: ``)`` and ``)]``. Where the model would not go on behind the
-shorter one as it may, it chooses the outcome that is likeliest by all these tokens together, byte by byte.
+shorter one as it may, it chooses the outcome that is likeliest by all these tokens together, byte by byte. In a value,
+where the shorter one ends with the pending text (``=[`` and ``=["``), it begins the likeliest text.
 """
 
 import math
@@ -13,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.tokens.likeliest import Accept, permitted_share
+from tooldecoding.tokens.likeliest import Accept, permitted_beyond, permitted_share
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.trie import Trie, TrieNode
 
@@ -25,7 +26,7 @@ Permitted = Callable[[NextTokenLogits, bytes], float]
 
 
 class _Path(NamedTuple):
-    """One or two tokens of a choice: their text behind the pending one, the first of them, and their probability."""
+    """One or two tokens: their text behind the pending one, the first of them, and their probability."""
 
     text: bytes
     first: int
@@ -70,24 +71,60 @@ def likeliest_outcome(
     logits, behind : NextTokenLogits
         Before and behind this token.
     """
-    node = trie.narrowed(place, table.text(token)[len(pending) :])
-    permitted = trie.tokens(b"", node)
+    permitted = trie.tokens(b"", trie.narrowed(place, table.text(token)[len(pending) :]))
     if behind.best in permitted:
         return token  # this is what the model writes freely
-    found = dict(logits.likeliest_among(offered, _WEIGHED))
-    share, begun = found.pop(token), table.text(token)[len(pending) :]
-    paths = [_Path(table.text(other)[len(pending) :], other, probability) for other, probability in found.items()]
-    for further, probability in behind.likeliest_among(permitted, _WEIGHED):
-        paths.append(_Path(begun + table.text(further), token, share * probability))
-    node, size = place, 0
-    while not trie.is_decided(node) and any(len(path.text) > size for path in paths):
+    others = [(other, share) for other, share in logits.likeliest_among(offered, _WEIGHED) if other != token]
+    paths = _paths(token, others, behind.likeliest_among(permitted, _WEIGHED), pending, table, logits)
+    return _likeliest_first(paths, lambda begun: trie.is_decided(trie.narrowed(place, begun)))
+
+
+def likeliest_start(
+    token: int, pending: bytes, accept: Accept, table: TokenTable, logits: NextTokenLogits, behind: NextTokenLogits
+) -> int:
+    """Return the token that begins the likeliest text of a value.
+
+    Parameters
+    ----------
+    token : int
+        It writes just ``pending``, and is compared with the tokens that go on.
+    logits, behind : NextTokenLogits
+        Before and behind this token.
+    """
+    longer = permitted_beyond(logits, accept, table, pending)
+    paths = _paths(token, longer, permitted_beyond(behind, accept, table, b""), pending, table, logits)
+    return _likeliest_first(paths, lambda _: False) if paths else token
+
+
+def _paths(
+    token: int,
+    others: Sequence[tuple[int, float]],
+    further: Sequence[tuple[int, float]],
+    pending: bytes,
+    table: TokenTable,
+    logits: NextTokenLogits,
+) -> list[_Path]:
+    """Return the ways to go on, through other tokens and through a token with further ones behind it."""
+    share, begun = math.exp(logits.logprob(token)), table.text(token)[len(pending) :]
+    found = [_Path(table.text(other)[len(pending) :], other, probability) for other, probability in others]
+    return found + [_Path(begun + table.text(other), token, share * probability) for other, probability in further]
+
+
+def _likeliest_first(paths: list[_Path], is_decided: Callable[[bytes], bool]) -> int:
+    """Return the first token of the likeliest text, found byte by byte.
+
+    What follows behind the end of a path is not known: it counts where it outweighs each further byte.
+    """
+    begun = b""
+    while not is_decided(begun):
         weights: dict[bytes, float] = defaultdict(float)
         for path in paths:
-            weights[path.text[: size + 1]] += path.probability * (len(path.text) > size)
-        size += 1
+            weights[path.text[: len(begun) + 1]] += path.probability
         likeliest = max(weights, key=weights.__getitem__)
-        paths = [path for path in paths if path.text[:size] == likeliest]
-        node = trie.narrowed(place, likeliest)
+        if likeliest == begun:
+            break
+        begun = likeliest
+        paths = [path for path in paths if path.text.startswith(begun)]
     firsts: dict[int, float] = defaultdict(float)
     for path in paths:
         firsts[path.first] += path.probability

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.tokens.token_table import TokenTable
 
 _BLIND = 8
@@ -51,15 +51,10 @@ def likeliest(
     if only is not None:
         beginnings = [token for token in beginnings if token == only or len(table.text(token)) == skip]
     inside = max(beginnings, key=lambda token: logits.values[token], default=None)
-    beyond = likeliest_beyond(logits, accept, table, pending)
+    beyond = _Search(logits, accept, table, pending).run()
     if inside is None or beyond is None:
         return inside if beyond is None else beyond
     return inside if logits.values[inside] >= logits.values[beyond] else beyond
-
-
-def likeliest_beyond(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> int | None:
-    """Return the likeliest token that writes all of ``pending`` and an accepted piece; None if there is none."""
-    return _Search(logits, accept, table, pending).run()
 
 
 def permitted_share(logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes) -> float:
@@ -67,13 +62,26 @@ def permitted_share(logits: NextTokenLogits, accept: Accept, table: TokenTable, 
 
     Of the tokens that are not among the likeliest, those whose first byte behind ``pending`` is possible count.
     """
-    stretches = [table.stretch(pending + bytes([byte])) for byte in sorted(accept.first_bytes())]
-    beyond = [table.sorted_ids[low:high] for low, high in stretches if low < high]
-    tokens = np.concatenate([np.array(table.beginnings(pending), np.int64), *beyond])
+    beginnings = np.array(table.beginnings(pending), np.int64)
+    tokens = np.concatenate([beginnings, _possible_beyond(accept, table, pending)])
     values, skip = logits.values[tokens], len(pending)
     highest = np.argpartition(values, -_CHECKED)[-_CHECKED:] if len(tokens) > _CHECKED else range(len(tokens))
     refused = [n for n in highest if (piece := table.text(int(tokens[n]))[skip:]) and accept(piece) is None]
     return logits.share(np.delete(tokens, refused))
+
+
+def permitted_beyond(
+    logits: NextTokenLogits, accept: Accept, table: TokenTable, pending: bytes
+) -> list[tuple[int, float]]:
+    """Return likely tokens that write all of ``pending`` and an accepted piece, with their probabilities."""
+    found = logits.likeliest_among(_possible_beyond(accept, table, pending), _CHECKED)
+    return [(token, share) for token, share in found if accept(table.text(token)[len(pending) :]) is not None]
+
+
+def _possible_beyond(accept: Accept, table: TokenTable, pending: bytes) -> Tokens:
+    """Return the tokens that write all of ``pending`` and a first byte that may follow."""
+    stretches = [table.stretch(pending + bytes([byte])) for byte in sorted(accept.first_bytes())]
+    return np.concatenate([np.empty(0, np.int64), *(table.sorted_ids[low:high] for low, high in stretches)])
 
 
 class _Search:
