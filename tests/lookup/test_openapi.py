@@ -96,6 +96,7 @@ def test_an_operation_overrides_the_parameters_of_its_path():
     (found,) = extract({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}).tools
     assert tool_text(found) == "GET /(b: str, a: int, c: any)"
     assert len(found.notes) == 1 and "'b'" in found.notes[0]
+    assert [p.rule for p in found.parameters] == ["habit", "habit", "flag"]
 
 
 def test_swagger_2():

@@ -137,6 +137,7 @@ def test_a_signature_line_extracts_to_itself(tool):
         ("x: Annotated[list[int], Field(description='The ' 'x', ge=1)] = []", "", "x: list[int] = [] # The x"),
         ("x: int = Field(5, description='(x)')", "", "x: int = 5 # (x)"),
         ("x: int = Field(..., description=(\n 'a '\n 'b'))", "", "x!: int # a b"),
+        ("x=Field(5, description='A.')", "", "x: any = 5 # A."),
         ("x: 'int' = 1_000", "", "x: int = 1000"),
         ("x=r'\\d' '\\t'", "", 'x: any = "\\\\d\\t"'),
         ("x: (\n int\n | None # or not\n) = 0x10", "", "x: int? = 16"),
