@@ -100,6 +100,7 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
 )  # fmt: skip
 def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any, right: Any, wrong: Any) -> None:
     tool, found = parameter(spec)
+    assert "enum" not in spec or found.enum == tuple(spec["enum"])
     assert found.default == spec.get("default", MISSING)
     assert all(note.startswith("parameter 'x': the enum has no member of the type") for note in tool.unenforced)
     for value in right:
