@@ -15,19 +15,10 @@ from voting import TypeCheckError, check_value
 
 Schema = dict[str, Any]
 NOTATIONS: list[Notation] = [
-    "python",
-    "quoted",
-    "json",
-    "python-lists",
-    "python-json",
-    RawText("\n</parameter>"),
-    RawText("</arg_value>"),
-    RawText("</P>", " string=T>", " string=F>"),
-    RawText("\U000f0003"),
-    RawText("</\U000f0003p>", ' s="1">', ' s="0">'),
-    BareKeys("<|q|>"),
-    BareKeys("\U000f0004"),
-]
+    "python", "quoted", "json", "python-lists", "python-json", RawText("\n</parameter>"), RawText("</arg_value>"),
+    RawText("</P>", " string=T>", " string=F>"), RawText("\U000f0003"), RawText("</\U000f0003p>", ' s="1">', ' s="0">'),
+    BareKeys("<|q|>"), BareKeys("\U000f0004"),
+]  # fmt: skip
 ONE_OF_EACH: list[Notation] = ["python", "quoted", "json", RawText("\n</parameter>"), BareKeys("\U000f0004")]
 
 

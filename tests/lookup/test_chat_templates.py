@@ -5,8 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from drawn_tools import without_raw_types as plain
-from seams import tool_text
+from seams import key_text, tool_text
 
 from lookup import DocumentationError, extract
 
@@ -31,10 +30,6 @@ def printed(schema, form, depth=0):
     return kept
 
 
-def without_sequence(dictionary):
-    return {tool.name: (tool.description, {key.name: key for key in tool.parameters}) for tool in dictionary.tools}
-
-
 def test_every_prompt_that_an_original_template_printed_reads_back():
     """Rows of prompts; Gemma's are in a sequence of their own, gpt-oss' have no integers."""
     read = Counter()
@@ -47,36 +42,13 @@ def test_every_prompt_that_an_original_template_printed_reads_back():
                 continue
             functions = [tool["function"] for tool in row["tools"]]
             tools = [tool | {"parameters": printed(tool["parameters"], row["format"])} for tool in functions]
-            expected = plain(extract(tools))
-            found = plain(extract(row["prompt_tools_text"]))
-            assert without_sequence(found) == without_sequence(expected), row["prompt_tools_text"]
-            assert row["format"] == "gemma4" or found == expected
+            expected, found = (
+                [(tool.name, tool.description, list(map(key_text, tool.parameters))) for tool in extract(source).tools]
+                for source in (tools, row["prompt_tools_text"])
+            )
+            assert found == expected, row["prompt_tools_text"]
             read[row["template"]] += 1
     assert len(read) >= 20 and min(read.values()) > 30
-
-
-def test_the_harmony_library_s_namespace():
-    text = (
-        "# Tools\n\n## functions\n\nnamespace functions {\n\n// Where one is.\ntype get_location = () => any;\n\n"
-        "// All.\ntype sink = (_: // params object\n{\n// STRING\n//\n// A string\nstring?: string,\n"
-        '// A nullable one\nnull?: string | null, // default: "the default"\n// a oneof\n// default: 20\none?:\n'
-        ' | string // default: "other"\n | number // numbers, too\n,\n}) => any;\n\n} // namespace functions'
-    )
-    assert list(map(tool_text, extract(text).tools)) == [
-        "get_location() -> Where one is.",
-        'sink(string: str # STRING\n\nA string, null: str? = "the default" # A nullable one, '
-        "one: str | float = 20 # a oneof) -> All.",
-    ]
-
-
-def test_built_in_tools_of_another_namespace_are_reported():
-    text = (
-        "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n"
-        "} // namespace browser\n\n"
-        "namespace functions {\n\n// Now.\ntype now = () => any;\n\n} // namespace functions\n"
-    )
-    tools = extract(text)
-    assert list(tools) == ["now"] and len(tools.unread) == 1
 
 
 @pytest.mark.parametrize("name", ["f", "get-time", "uber.ride"])
@@ -88,6 +60,17 @@ def test_a_gemma_declaration_that_is_cut_short_is_an_error(name):
     assert (tool.name, tool.parameters[0].raw_type) == (name, "string")
 
 
+HARMONY = (
+    "# Tools\n\n## functions\n\nnamespace functions {\n\n// Where one is.\ntype get_location = () => any;\n\n"
+    "// All.\ntype sink = (_: // params object\n{\n// STRING\n//\n// A string\nstring?: string,\n"
+    '// A nullable one\nnull?: string | null, // default: "the default"\n// a oneof\n// default: 20\none?:\n'
+    ' | string // default: "other"\n | number // numbers, too\n,\n}) => any;\n\n} // namespace functions'
+)
+SINK = (
+    'sink(string: str # STRING\n\nA string, null: str? = "the default" # A nullable one, '
+    "one: str | float = 20 # a oneof) -> All."
+)
+BROWSER = "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n}\n\n"
 HERMES_3 = (
     '<tools> {"type": "function", "function": {"name": "f", "description": "f(a: int, b: list[str]) - Does "it".\n\n'
     '    Args:\n        a(int): It\'s {a}.        b(list[str]): ", "parameters": {"type": "object", "properties": '
@@ -104,7 +87,19 @@ FUNCTION_GEMMA = (
 )
 
 
-@pytest.mark.parametrize("text", [HERMES_3, FUNCTION_GEMMA], ids=["hermes 3", "function gemma"])
-def test_listings_without_rendered_prompts(text):
+F_AND_G = ['f(a!: int # It\'s {a}., b: list[str]) -> Does "it".', "g() -> Ends."]
+
+
+@pytest.mark.parametrize(
+    ("text", "tools", "unread"),
+    [
+        (HERMES_3, F_AND_G, 0),
+        (FUNCTION_GEMMA, F_AND_G, 0),
+        (HARMONY, ["get_location() -> Where one is.", SINK], 0),
+        (BROWSER + HARMONY, ["get_location() -> Where one is.", SINK], 1),  # built-in tools are none
+    ],
+    ids=["hermes 3", "function gemma", "harmony", "browser"],
+)
+def test_listings_without_rendered_prompts(text, tools, unread):
     found = extract(text)
-    assert list(map(tool_text, found.tools)) == ['f(a!: int # It\'s {a}., b: list[str]) -> Does "it".', "g() -> Ends."]
+    assert list(map(tool_text, found.tools)) == tools and len(found.unread) == unread

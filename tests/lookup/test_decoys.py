@@ -7,12 +7,7 @@ import pytest
 from lookup import DocumentationError, extract
 
 REAL = {"name": "uber.ride", "description": "d", "parameters": {"type": "dict", "properties": {}, "required": []}}
-TWIN = {
-    "name": "uber.ride",
-    "api_name": "uber.ride",
-    "description": "d",
-    "parameters": [{"name": "loc", "description": "d"}],
-}
+TWIN = REAL | {"api_name": "uber.ride", "parameters": [{"name": "loc", "description": "d"}]}
 
 # Other lists of tools that people paste into a question.
 DECOYS = {
@@ -107,7 +102,7 @@ def test_ordinary_prose_is_not_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    "text",
     [
         '{"name": "uber.ride", "parameters": {}}',
         '{"type": "function", "name": "uber.ride", "parameters": {}}',
@@ -130,7 +125,22 @@ def test_ordinary_prose_is_not_reported() -> None:
         "The call:f{a:1} follows declaration:f{a} as in <escape>x<escape>.",
         "class Colour(Enum):\n    RED = 1",
         "f(a: int) {\n  return a;\n}",
+        *("f(x=1)", "see f(x) for more", "Returns (a: b)", "if (x: y)", "if(x: y):", 'print("a: b")', "f()", "f(x)"),
+        *("[f(x: int)](https://a.b)", "f(a: int) {", "f(a: int) -> int {", "f(a: int): string;", "f(lambda: int)"),
+        *("(token: str, content: str)", "f(a: the first, b: int)", "f(a: int, b)", "f(a: int) and more", "f(a: 1)"),
+        *("class A(b: int):", "function f(a: number): string", 'f() -> "text"', "f(a: int", "f(e.g.: int)"),
+        *("AddAgenda(token: str, ...)\ninput_parameters = {}", 'x = {"a": "\\nf(a: int)"}'),
+        "The paths: many.\nopenapi: what is it\nname: Bob\ndescription: A man: tall.\nUser: hello\n",
+        "---\nname: review\ndescription: Reviews code.\ntools: ['a', 'b']\n---\n# Review\n\nDo: it.\n",
+        "User: find the paths: /a\nAI: name: x\ntools: none\nparameters: none\n",
+        '```\n{\n  "openapi": "3.0.0",\n  "paths": {\n    "/a": {}\n  },\n  "parameters": {}\n}\n```',
+        "```\nclass Tool:\n    name: str\n    parameters: dict\n    tools: list = [\n```\n",
+        "GET /movie/{movie_id}/keywords\nGET /a to list: b\n\n== Docs for the API ==\nparameters:\n- a\n",
+        "```\ntools:\n- 'a\n```\n```yaml\na: 1\n```\n",
     ],
 )
-def test_calls_placeholders_and_code_beside_documentation_are_no_tools(call: str) -> None:
-    assert list(extract(f"For example\n{call}\n\n{json.dumps(REAL)}\n\nExample:\n{call}\n")) == ["uber.ride"]
+def test_calls_placeholders_code_and_prose_beside_documentation_are_no_tools(text: str) -> None:
+    real = json.dumps(REAL)
+    for written in (f"{text}\n{real}", f"For example\n{text}\n\n{real}\n\nExample:\n{text}\n"):
+        if not written.startswith("{"):  # then the whole text would be JSON
+            assert list(extract(written)) == ["uber.ride"]

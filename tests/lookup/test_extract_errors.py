@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -12,40 +13,41 @@ from lookup import DocumentationError, extract, extract_file
 GOOD = '{"name": "ok", "parameters": {}}'
 
 
-def message(source, **options):
+def message(source, read=extract, **options):
     with pytest.raises(DocumentationError) as caught:
-        extract(source, **options)
+        read(source, **options)
     return str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", " \n\t", "\ufeff"])
-def test_empty(text):
-    assert message(text, origin="docs.txt") == "docs.txt: expected tool documentation, found an empty text"
-
-
-@pytest.mark.parametrize("source", ["Hello there.", "[]", '{"a": 1}', "[1, 2]", [], {}, ["text"], {"name": "x"}])
-def test_no_tool_names_the_forms(source):
-    found = message(source)
-    assert all(said in found for said in ("no tool documentation found", "input_parameters", "inputSchema"))
-
-
-def test_sources_of_other_types_and_data_in_itself():
-    assert "found bytes" in message(b"{}") and "found int" in message(3)
-    for loop in ([], [json.loads(GOOD)]):
-        loop.append(loop)
-        assert "at most 64 levels" in message(loop)
-
-
-def test_two_tools_of_one_name_show_both_places():
-    text = f"Tools:\n  {GOOD}\nand\n[1, {GOOD}]"
-    expected = "d.txt:4:5: two tools of one name: 'ok' is documented at d.txt:2:3 already;"
-    assert message(text, origin="d.txt").startswith(expected)
-    assert "<text>['tools'][1]: two tools of one name" in message({"tools": [json.loads(GOOD)] * 2})
+OK = json.loads(GOOD)
+LOOP = [OK]
+LOOP.append(LOOP)
+NO_FORMS = ("Hello there.", "[]", '{"a": 1}', "[1, 2]", [], {}, ["text"], {"name": "x"})
+BROKEN = [
+    ('{"name": "f" "description": "d", "parameters": {}}', "3:14: expected ',' or '}'"),
+    ('{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {}', "4:1: expected ',' or '}'"),
+    ("[{'name': 'f', 'input_parameters': {'a': {'type': 'str', 'description': 'it's'}}}]", "3:77: expected ',' or '}'"),
+    ('{"description": "d", "name": "f", "inputSchema": {"type": object}}', "3:59: expected a value"),
+    ('{"name" "f", "description": "d", "parameters": {}}', "3:9: expected ':'"),
+    ('{name": "f", "description": "d", "parameters": {}}', "3:2: expected a value"),
+    ('[ "name": "f", "description": "d", "parameters": {}}]', "3:9: expected ',' or ']'"),
+]
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("source", "expected"),
     [
+        *((text, "d.txt: expected tool documentation, found an empty text") for text in ("", " \n\t", "\ufeff")),
+        *((source, "<text>: no tool documentation found; looked for: API-Bank objects") for source in NO_FORMS),
+        *((source, f"<text>: expected a text, an object, a function, a pydantic model or a list of these, found {kind}")
+          for source, kind in ((b"{}", "bytes"), (3, "int"))),
+        (LOOP, f"<text>{'[1]' * 64}[0]['name']: expected at most 64 levels of nesting"),
+        (f"Tools:\n  {GOOD}\nand\n[1, {GOOD}]",
+         "d.txt:4:5: two tools of one name: 'ok' is documented at d.txt:2:3 already;"),
+        ({"tools": [OK] * 2}, "<text>['tools'][1]: two tools of one name"),
+        ([OK, {"name": "g", "description": "d", "arguments": {"a": "text"}}],
+         "<text>[1]: tool 'g' is documented in no form that is known; found the keys name, description, arguments"),
+        *((f"Use this:\n{GOOD}\n{broken}\nUser: hello", f"<text>:{expected}") for broken, expected in BROKEN),
         ('{\n  "name": "f",\n  "parameters" {}\n}', "d.json:3:16: expected ':', found '{}'"),
         ('[{"name": "f", "parameters": {}}', "<text>:1:33: expected ',' or ']', found the end of the text"),
         (f'{GOOD}\n{{"name": "g" "x": 1}}', "d.jsonl:2:14: expected ',' or '}', found '\"x\": 1}'"),
@@ -54,31 +56,10 @@ def test_two_tools_of_one_name_show_both_places():
         ("Tools:\nf(x)", "d.json:1:1: expected a value, found 'Tools:'"),
         ('{"a": 1, "a": 2}', "<text>:1:10: expected a key that is not there yet, found '\"a\": 2}'"),
     ],
-)
-def test_malformed_json(text, expected):
-    assert message(text, origin=expected.partition(":")[0]) == expected
-
-
-@pytest.mark.parametrize(
-    ("broken", "line"),
-    [
-        ('{"name": "f" "description": "d", "parameters": {}}', 3),
-        ('{"name": "f", "description": "d", "parameters": {"type": "dict", "properties": {}', 4),
-        ("[{'name': 'f', 'input_parameters': {'a': {'type': 'str', 'description': 'it's'}}}]", 3),
-        ('{"description": "d", "name": "f", "inputSchema": {"type": object}}', 3),
-        ('{"name" "f", "description": "d", "parameters": {}}', 3),
-        ('{name": "f", "description": "d", "parameters": {}}', 3),
-        ('[ "name": "f", "description": "d", "parameters": {}}]', 3),
-    ],
-)
-def test_a_broken_tool_in_prose_is_an_error(broken, line):
-    found = message(f"Use this:\n{GOOD}\n{broken}\nUser: hello")
-    assert found.startswith(f"<text>:{line}:") and ": expected " in found
-
-
-def test_a_tool_in_an_unknown_form_beside_others_is_not_dropped():
-    other = {"name": "g", "description": "d", "arguments": {"a": "text"}}
-    assert "<text>[1]: tool 'g' is documented in no form that is known" in message([json.loads(GOOD), other])
+)  # fmt: skip
+def test_what_cannot_be_read_is_an_error_at_its_place(source, expected):
+    origin = re.match(r"[\w.<>]+", expected)[0]
+    assert message(source, origin=origin).startswith(expected)
 
 
 PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
@@ -119,19 +100,14 @@ def test_malformed_tools(tool, expected):
 
 
 def test_files(tmp_path):
-    def file_message(path):
-        with pytest.raises(DocumentationError) as caught:
-            extract_file(path)
-        return str(caught.value)
-
     path = tmp_path / "tools.json"
-    assert file_message(path) == f"{path}: no such file"
-    assert "found a directory" in file_message(tmp_path)
+    assert message(path, extract_file) == f"{path}: no such file"
+    assert "found a directory" in message(tmp_path, extract_file)
     path.write_bytes(b'{"name": "\xff"}')
-    assert "expected UTF-8, found the byte 0xff at offset 10" in file_message(path)
+    assert "expected UTF-8, found the byte 0xff at offset 10" in message(path, extract_file)
     with path.open("wb") as file:
         file.truncate(64 * 1024 * 1024 + 1)
-    assert "expected at most 67108864 bytes, found 67108865" in file_message(path)
+    assert "expected at most 67108864 bytes, found 67108865" in message(path, extract_file)
     path.write_text(f"\ufeff{GOOD}", encoding="utf-8")
     assert list(extract_file(str(path))) == ["ok"]
 
@@ -148,13 +124,16 @@ DATA = st.recursive(
 )
 
 
-@given(DATA, st.integers(min_value=0), st.text(max_size=2))
+SCRAPS = [*"-:#'\"{}[]|>&*!%@ \t\r\n/=a", "\n", "\n", "name: a", "paths:\n  /", "tools:\n", "openapi: 3.0", "  ", "```"]
+
+
+@given(DATA, st.integers(min_value=0), st.text(max_size=2), st.lists(st.sampled_from(SCRAPS)).map("".join))
 @settings(max_examples=60)
-def test_nothing_but_documentation_errors(data, cut, inserted):
+def test_nothing_but_documentation_errors(data, cut, inserted, scraps):
     beginnings = ("", "Tools:\n", "def f(a: int = ", "```yaml\nparameters:\n  a: ")
     texts = [f"{beginning}{data!r}" for beginning in beginnings]
     texts += [text[: cut % len(text)] + inserted + text[cut % len(text) + 1 :] for text in texts]
-    for source in (data, *texts):
+    for source in (data, scraps, *texts):
         with contextlib.suppress(DocumentationError):
             extract(source)
     with contextlib.suppress(DocumentationError):

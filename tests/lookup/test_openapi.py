@@ -23,32 +23,16 @@ def body(schema, **request):
 
 
 def test_what_an_operation_is_called_and_says():
+    y = {"name": "y", "in": "path", "required": "false"}
     paths = {
         "/a": {"summary": "no operation", "get": {"operationId": "read-a b", "description": "", "summary": "S"}},
-        "/b/{x}": {"DELETE": {"description": "D", "summary": "S"}, "x-own": {}},
+        "/b/{x}/{y}": {"DELETE": {"description": "D", "summary": "S", "parameters": [y]}, "x-own": {}},
         "x-own": {"get": {}},
     }
     found = extract({"openapi": "3.1.0", "paths": paths}).tools
-    assert list(map(tool_text, found)) == ["read-a b() -> S", "DELETE /b/{x}(x!: str) -> D"]
+    assert list(map(tool_text, found)) == ["read-a b() -> S", "DELETE /b/{x}/{y}(x!: str, y!: any) -> D"]
     assert list(extract({"paths": {"/a": {"get": {}}}})) == ["GET /a"]
-
-
-def test_requiredness_of_parameters():
-    parameters = [
-        query("a", required="true", schema=TEXT),
-        query("b", required="false", schema=TEXT),
-        query("c", schema={"type": "integer", "default": "20"}),
-        {"name": "id", "in": "path", "required": "false", "schema": TEXT},
-        query("d"),
-        query("e", required=True, schema={"type": "object", "required": ["x"]}),
-    ]
-    found = only({"parameters": parameters}, path="/{other}/{id}")
-    assert [(p.name, p.required, p.rule) for p in found.parameters] == [
-        ("other", True, "path variable"), ("a", True, "flag"), ("b", False, "flag"), ("c", False, "default"),
-        ("id", True, "path variable"), ("d", False, "habit"), ("e", True, "flag"),
-    ]  # fmt: skip
-    assert found.parameter("c").default == "20"
-    assert (found.parameter("other").raw_type, found.parameter("other").type.kind) == ("", "str")
+    assert {p.rule for p in found[1].parameters} == {"path variable"}
 
 
 REFERENCES = {
@@ -67,6 +51,7 @@ FORM = {"schema": {"type": "object", "properties": {"b": {}}}}
 JSON = {"application/json": {"schema": {"type": "object", "properties": {"a": {}}}}}
 PROTOCOL = ["Accept", "content-type", "Authorization"]
 NAMES = {"type": "array", "items": TEXT}
+DEFAULT = {"type": "integer", "default": "20"}
 
 
 @pytest.mark.parametrize(
@@ -94,6 +79,9 @@ NAMES = {"type": "array", "items": TEXT}
         ({"parameters": [{"name": name, "in": "header", "schema": TEXT} for name in (*PROTOCOL, "X-Trace")]},
          ["X-Trace: str"], PROTOCOL),
         ({"parameters": [query("filter", content=JSON)]}, ["filter: {a: any}"], []),
+        ({"parameters": [query("a", required="true"), query("b", required="false"), query("d", schema=DEFAULT)]},
+         ["a!: any", "b: any", 'd: int = "20"'], []),
+        ({"parameters": [query("e", required=True, schema={"type": "object", "required": ["x"]})]}, ["e!: dict"], []),
     ],
 )  # fmt: skip
 def test_what_is_a_key(operation, keys, noted):
@@ -108,6 +96,7 @@ def test_an_operation_overrides_the_parameters_of_its_path():
     (found,) = extract({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}).tools
     assert tool_text(found) == "GET /(b: str, a: int, c: any)"
     assert len(found.notes) == 1 and "'b'" in found.notes[0]
+    assert [p.rule for p in found.parameters] == ["habit", "habit", "flag"]
 
 
 def test_swagger_2():
@@ -129,24 +118,19 @@ def test_swagger_2():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("operation", [
-    None, {"operationId": 3}, {"parameters": {"q": {}}}, {"parameters": ["q"]}, {"parameters": [{"in": "query"}]},
-    {"parameters": [{"name": "q", "in": ["query"]}]}, {"parameters": [query("q", schema="string")]},
-    {"requestBody": []}, {"requestBody": {"content": []}}, {"requestBody": {"content": {"x": {"schema": 1}}}},
-])  # fmt: skip
-def test_malformed_operations_are_errors_that_name_the_place(operation):
-    with pytest.raises(DocumentationError, match="/things"):
-        only(operation)
-
-
 @pytest.mark.parametrize(
     ("data", "said"),
     [
+        *(({"openapi": "3.0.0", "paths": {"/things": {"get": operation}}}, "/things") for operation in (
+            None, {"operationId": 3}, {"requestBody": []}, body(1), {"requestBody": {"content": []}},
+            *({"parameters": wrong} for wrong in ({"q": {}}, ["q"], [{"in": "query"}], [{"name": "q", "in": ["query"]}],
+                                                  [query("q", schema="string")])),
+        )),
         ({"openapi": "3.0.0", "paths": []}, "paths"), ({"openapi": "3.0.0", "paths": {"/a": []}}, "/a"),
         ({"paths": None}, "no tool"), ({"paths": {"/usr/bin": "x", "@/*": ["src"]}}, "no tool"),
         ({"paths": {1: {}, ("a",): 2}}, "no tool"), ({"openapi": {"paths": 1}, "paths": {}}, "no tool"),
     ],
 )  # fmt: skip
-def test_other_objects_are_errors_or_no_documents(data, said):
+def test_malformed_documents_are_errors_that_name_the_place_or_no_documents(data, said):
     with pytest.raises(DocumentationError, match=said):
         extract(data)
