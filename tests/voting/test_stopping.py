@@ -157,5 +157,17 @@ def test_a_value_of_several_spellings_waits_for_documentation_order(place, one_s
     assert needed([replace(backwards, order=KEYS), *[backwards] * 10], 12) == 0
 
 
-def test_a_tool_without_keys_has_one_order():
-    assert needed([], 1, of=tool("Stop")) == 1 and needed([candidate({}, (), name="Stop")], 1, of=tool("Stop")) == 0
+def test_how_many_orders_are_needed():
+    assert [orders_needed([], BOOK, 12, rule) for rule in EVERY_RULE] == [12, 7, 4]
+    assert [orders_needed([candidate(COMMON)] * 4, BOOK, 12, rule) for rule in EVERY_RULE] == [8, 3, 0]
+    assert needed([candidate(COMMON | {"city": 3})] * 5, 12) == 4  # no valid value: a new one would lead
+    assert needed([candidate(COMMON, truncated=True)] * 11, 12) == 1  # a complete value beats all truncated ones
+    stop, stopped = tool("Stop"), candidate({}, (), name="Stop")
+    assert [needed([stopped] * count, 1, of=stop) for count in range(3)] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(("carrying", "of"), [(3, 10), (7, 10), (15, 22), (13, 23), (4, 4)])
+def test_an_optional_key_needs_more_than_its_share(carrying, of):
+    for count in range(of + 1):
+        calls = [one("a")] * count + [one(ABSENT)] * (of - count)
+        assert ("x" in merge(calls, ONE[False], carrying / of).arguments) == (count > carrying)
