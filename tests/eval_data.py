@@ -11,7 +11,9 @@ from eval.benchmarks.api_bank.checker import TOOLS
 from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
+from eval.tuning.decoded_prompt import DecodedCall
 from tools import documented
+from voting import CandidateCall, CandidateValue
 
 Files = Mapping[str, Any]
 """Path -> bytes, a text, JSON lines (a list), or any other JSON value; a file's own list is a tuple."""
@@ -67,13 +69,26 @@ def write_sgd(folder: Path, calls: Sequence[tuple[str, str, str, dict[str, str]]
     return write_files(folder, SMALL["sgd"] | {"dev.jsonl.gz": [sgd_row(*call) for call in calls]})
 
 
-def reference(name: str, arguments: dict[str, str]) -> str:
-    """A call in API-Bank's format."""
-    return f"[{name}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})]"
-
-
-REFERENCES = {f"{dialogue}/1": reference(name, arguments) for dialogue, _, name, arguments in CALLS}
+REFERENCES = {
+    f"{dialogue}/1": f"[{name}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})]"
+    for dialogue, _, name, arguments in CALLS
+}
 """Sample id -> the prediction that is right, for ``sgd``."""
+
+
+def decoded_call(sample: Sample, *given: Mapping[str, str]) -> DecodedCall:
+    """A call of the reference's tool whose candidates are in the sequence of their keys, required ones first."""
+    tool = sample.documentation.lookup[sample.calls[0].name]
+    required = {p.name for p in tool.required}
+    candidates = [
+        CandidateCall(
+            tool.name,
+            tuple(key for key in values if key in required),
+            tuple(CandidateValue(k, v, repr(v), -0.1 * n) for k, v in values.items()),
+        )
+        for n, values in enumerate(given, 1)
+    ]
+    return DecodedCall(tool, tuple(candidates), "")
 
 
 def prediction_rows(predictions: dict[str, str]) -> str:

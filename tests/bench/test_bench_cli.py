@@ -1,14 +1,17 @@
 """``tooldecoding bench`` as a user types it."""
 
 import json
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
-from command_line import Cli, assert_bad
-from eval.bench.methods import EngineMethod
+from command_line import Cli
+from eval.bench.methods import EngineMethod, Run
+from eval.options import PEER_METHODS
 
 QUICK = ("--prompt-tokens", 320, "--value-tokens", 3, "--repeat", 2, "--required", 3)
 
@@ -22,18 +25,13 @@ def found(folder: Path) -> Any:
     return json.loads((folder / "bench.json").read_text())
 
 
-def not_found(name: str) -> str:
-    raise PackageNotFoundError(name)
-
-
 def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.bench.methods.version", not_found)
+    monkeypatch.setattr("eval.bench.methods.version", Mock(side_effect=PackageNotFoundError))
     ran = cli(*command, "--order-limit", "1,6", "--batch", "1,2", "--draft-tokens", 0)
     assert ran.code == 0, ran.err
-    for text in ("tiny, float32, batch 1, rounds 2", "2 of 3 values stand in the prompt; no drafts"):
-        assert text in ran.out
-    for peer in ("xgrammar", "llguidance"):
-        assert f"Not measured: {peer}: not installed" in " ".join(ran.out.split())
+    missing = [f"Not measured: {peer}: not installed" for peer in PEER_METHODS]
+    for text in ("tiny, float32, batch 1, rounds 2", "2 of 3 values stand in the prompt; no drafts", *missing):
+        assert text in " ".join(ran.out.split())
     bench = found(tmp_path)
     assert bench["settings"]["shapes"] == ["tiny"]
     assert {"cpu", "cores", "threads", "device", "versions"} <= bench["machine"].keys()
@@ -54,15 +52,12 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
 
 
 def test_stopping_saves_positions(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    command = (*command, "--against", "greedy", "--order-limit", 12, "--repeat", 1)
-    runs = {}
+    positions = {}
     for stopping in ("none", "exact"):
-        ran = cli(*command, "--stopping", stopping)
-        assert ran.code == 0 and f"stopping {stopping}" in " ".join(ran.out.split()), ran.err
-        [method, _] = found(tmp_path)["cells"][0]["methods"]
-        runs[stopping] = method
-    [every], [early] = runs["none"]["runs"], runs["exact"]["runs"]
-    assert early["positions"] < every["positions"]
+        given = ("--order-limit", 12, "--against", "greedy", "--repeat", 1, "--stopping", stopping)
+        assert f"stopping {stopping}" in " ".join(cli(*command, *given).out.split())
+        positions[stopping] = found(tmp_path)["cells"][0]["methods"][0]["positions"]
+    assert positions["exact"] < positions["none"]
 
 
 def test_a_model_and_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
@@ -79,33 +74,14 @@ def test_a_model_and_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str)
 def test_an_interrupt_leaves_the_finished_rounds(
     cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, left = EngineMethod.run, [3]
+    some = iter(range(3))
 
-    def run(method: EngineMethod) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
+    def run(method: EngineMethod, real: Callable[[EngineMethod], Run] = EngineMethod.run) -> Run:
+        if next(some, None) is None:
             raise KeyboardInterrupt
         return real(method)
 
     monkeypatch.setattr(EngineMethod, "run", run)
-    ran = cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5)
-    assert ran.code == 130
+    assert cli(*command, "--order-limit", 1, "--against", "greedy", "--repeat", 5).code == 130
     [cell] = found(tmp_path)["cells"]
     assert cell["rounds"] == 2 and [len(m["runs"]) for m in cell["methods"]] == [2, 2]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ((), "bench needs --model or --shape, not both; shapes: tiny, llama-134m"),
-        (("--shape", "tiny", "--against", "greedy,luck"), "--against: unknown method 'luck'; known: greedy, beamN"),
-        (("--shape", "tiny", "--prompt-tokens", 60), " tokens, so that a prompt of 60 is too short"),
-        (("--shape", "tiny", "--dtype", "auto"), "unknown dtype 'auto' for a shape; known: fp32, bf16, fp16"),
-        (("--shape", "tiny", "--tokenizer", "./nowhere"), "--tokenizer: expected a folder with a tokenizer's files"),
-        (("--model", "reference", "--tokenizer", "."), "--tokenizer belongs to --shape; a model has its own"),
-        (("--shape", "tiny", "schemas", "--data", "x"), "--shape belongs to bench alone, not to bench schemas"),
-    ],
-)
-def test_one_line_for_what_is_wrong(cli: Cli, tmp_path: Path, options: tuple[Any, ...], message: str) -> None:
-    out = () if "schemas" in options else ("--out", tmp_path)
-    assert_bad(cli("bench", *out, *options), message)

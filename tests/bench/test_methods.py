@@ -11,7 +11,7 @@ import torch
 
 from boundaries.vocabularies import FOLDER, SHARED, vocabularies
 from eval.bench.lesson import BONUS, Lesson
-from eval.bench.methods import EngineMethod, GenerateMethod, Method, library
+from eval.bench.methods import EngineMethod, GenerateMethod, Method, Run, library
 from eval.bench.methods import tool_decoding as method_of
 from eval.bench.options import BenchOptions
 from eval.bench.subject import Subject, load_subject
@@ -42,6 +42,13 @@ def generate(work: Workload, beams: int = 1) -> Method:
 
 def tool_decoding(work: Workload, limit: int, vocabulary: str = "", **options: Any) -> Method:
     return method_of(subject(vocabulary), work, DecodeOptions(order_limit=limit, max_calls=1, **options))
+
+
+def timed(method: Method) -> Run:
+    """A run of the method, which checks what was written; its times add up."""
+    run = method.run()
+    assert 0 <= run.constraint <= run.outside < run.decode < run.total and run.teacher > 0
+    return run
 
 
 def formula_passes(task: Task, limit: int, table: TokenTable) -> int:
@@ -77,7 +84,7 @@ def _free_tokens(task: Task, order: tuple[str, ...], table: TokenTable) -> int:
 )
 def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(vocabulary: str, batch: int, limit: int) -> None:
     work, table = workload(batch, vocabulary, value_tokens=3), subject(vocabulary).decoder.table
-    run = tool_decoding(work, limit, vocabulary, draft_tokens=0).run()  # it checks what was written
+    run = timed(tool_decoding(work, limit, vocabulary, draft_tokens=0))
     assert run.passes == max(formula_passes(task, limit, table) for task in work.tasks) >= 4 * 3
     assert subject(vocabulary).label == (f"tiny with {Path(vocabulary).name}" if vocabulary else "tiny")
     assert not vocabulary or subject(vocabulary).decoder.model.config.vocab_size == len(table.texts)
@@ -92,9 +99,8 @@ def test_drafts_save_passes_and_change_nothing(limit: int) -> None:
 @pytest.mark.parametrize(("batch", "beams"), [(1, 1), (1, 2), (3, 6)])
 def test_generate_writes_the_call(batch: int, beams: int) -> None:
     work = workload(batch)
-    run = generate(work, beams).run()
-    calls = [len(t.call_ids) for t in work.tasks]
-    prompts = [len(t.prompt_ids) for t in work.tasks]
+    run = timed(generate(work, beams))
+    calls, prompts = [len(t.call_ids) for t in work.tasks], [len(t.prompt_ids) for t in work.tasks]
     assert (run.passes, run.written) == (max(calls), sum(calls))
     assert run.positions == beams * (sum(prompts) + sum(calls) - batch)
     cached = beams * batch * (max(prompts) + max(calls) - 1)
@@ -132,13 +138,6 @@ def test_a_token_that_a_library_refuses_has_others_that_begin_the_same_text() ->
     assert lengths == sorted(lengths, reverse=True) and max(wanted[token] for token in others) < BONUS
 
 
-def test_times_add_up() -> None:
-    for method in (tool_decoding(workload(), 4), generate(workload())):
-        run = method.run()
-        assert 0 <= run.constraint <= run.outside < run.decode < run.total
-        assert run.teacher > 0
-
-
 def test_without_the_teacher_real_logits_write_something_else(monkeypatch: pytest.MonkeyPatch) -> None:
     def untaught(_: object, ids: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
         return scores
@@ -151,22 +150,17 @@ def test_without_the_teacher_real_logits_write_something_else(monkeypatch: pytes
             method.run()
 
 
-@pytest.mark.parametrize("length", [280, 281, 350])
-def test_prompt_and_values_have_exactly_so_many_tokens(length: int) -> None:
-    [task] = workload(prompt_tokens=length).tasks
-    table = subject().decoder.table
-    assert len(task.prompt_ids) == length
-    assert table.join(task.call_ids).decode() == task.text()
-    for value in task.values.values():
-        assert len(table.encode_after(b"='", value.encode())) == 5
-
-
 @pytest.mark.parametrize(("copied", "count"), [(0, 0), (0.5, 2), (0.7, 3), (1, 4)])
-def test_a_share_of_the_values_stands_in_the_prompt_and_the_rest_nowhere(copied: float, count: int) -> None:
-    made = workload(copied=copied, batch=3)
-    for task in made.tasks:
-        prompt = subject().decoder.table.join(task.prompt_ids).decode()
-        assert sum(value in prompt for value in task.values.values()) == count == made.copied_values
+@pytest.mark.parametrize("length", [280, 281, 350])
+def test_prompt_and_values_have_so_many_tokens_and_a_share_stands_in_the_prompt(
+    length: int, copied: float, count: int
+) -> None:
+    made, table = workload(prompt_tokens=length, copied=copied), subject().decoder.table
+    [task] = made.tasks
+    assert len(task.prompt_ids) == length and table.join(task.call_ids).decode() == task.text()
+    assert all(len(table.encode_after(b"='", value.encode())) == 5 for value in task.values.values())
+    prompt = table.join(task.prompt_ids).decode()
+    assert sum(value in prompt for value in task.values.values()) == count == made.copied_values
 
 
 def test_prompts_of_a_batch_are_ragged_and_seeded() -> None:

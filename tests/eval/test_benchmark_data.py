@@ -74,19 +74,15 @@ def test_what_is_read(tmp_path: Path, name: str) -> None:
     assert {sample.category for sample in samples} == {category}
 
 
-PLACES = [
-    ("acebench", "data_all/data_en"),
-    ("acebench", "data_en"),
-    ("api-bank", "lv1-lv2-samples"),
-    ("api-bank", "api-bank/lv1-lv2-samples"),
-    ("bfcl-live", "data"),
-    ("bfcl-live", "bfcl_eval/data"),
-    ("bfcl-live", "berkeley-function-call-leaderboard/bfcl_eval/data"),
-    ("stabletoolbench", "solvable_queries/test_instruction"),
-]
+PLACES = {
+    "acebench": ["data_all/data_en", "data_en"],
+    "api-bank": ["lv1-lv2-samples", "api-bank/lv1-lv2-samples"],
+    "bfcl-live": ["data", "bfcl_eval/data", "berkeley-function-call-leaderboard/bfcl_eval/data"],
+    "stabletoolbench": ["solvable_queries/test_instruction"],
+}
 
 
-@pytest.mark.parametrize(("name", "place"), PLACES)
+@pytest.mark.parametrize(("name", "place"), [(name, place) for name, places in PLACES.items() for place in places])
 def test_a_checkout_is_read_as_a_folder(tmp_path: Path, name: str, place: str) -> None:
     category, samples = READ[name]
     write_files(tmp_path / place, SMALL[name])
@@ -189,25 +185,18 @@ NOWHERE = {"query": "x", "solution": ["GET /sea"]}
 TWO_NAMES = openapi({"/a": operation("x-y"), "/b": operation("x y")})
 OWN_STEP = FIND | {"arguments": {"properties": {"step_number": {}}}}
 ONE_STEP = {"step": "1 x", "tool": "a"}
-
-
-def but(name: str, changes: Files) -> Files:
-    """The small benchmark with some files changed."""
-    return SMALL[name] | changes
-
-
 WRONG: list[tuple[str, Files, str]] = [
     (BANK, {}, "found no such folder"),
     (BANK, {"x": ""}, "lv1-lv2-samples"),
     ("api-bank level-2-toolsearcher", SMALL["api-bank"], r"expected level-2-toolsearcher/\*.jsonl"),
-    (BANK, but("api-bank", {"api_descriptions.jsonl": [{"name": "PlayMusic"}]}), "api_descriptions.jsonl:1"),
-    (BANK, but("api-bank", {"api_descriptions.jsonl": [described("AddAlarm")]}), "no documentation of PlayMusic"),
+    (BANK, SMALL["api-bank"] | {"api_descriptions.jsonl": [{"name": "PlayMusic"}]}, "api_descriptions.jsonl:1"),
+    (BANK, SMALL["api-bank"] | {"api_descriptions.jsonl": [described("AddAlarm")]}, "no documentation of PlayMusic"),
     (BANK, spoken({"api_name": "NoTool"}), "a.jsonl:1: .* one of API-Bank's tools"),
     (BANK, spoken({"result": {"input": {}}}), "expected 'result.output', found none"),
     (ACE, {}, "no such folder"),
     (ACE, {"x": ""}, "no questions of normal_atom_bool: expected data_normal"),
-    (ACE, but("acebench", {TRUTHS: [{"id": "q", "ground_truth": {}}]}), "an object {tool"),
-    (ACE, but("acebench", {TRUTHS: [{"id": "p", "ground_truth": {"f": {}}}]}), "together: p, q in one alone"),
+    (ACE, SMALL["acebench"] | {TRUTHS: [{"id": "q", "ground_truth": {}}]}, "an object {tool"),
+    (ACE, SMALL["acebench"] | {TRUTHS: [{"id": "p", "ground_truth": {"f": {}}}]}, "together: p, q in one alone"),
     (LIVE, {}, "no such folder"),
     ("bfcl-live live_easy", {"x": ""}, "unknown category 'live_easy'; known: live_simple"),
     (LIVE, {"BFCL_v4_multiple.json": []}, r"live_simple\.json is .*there is BFCL_v4_multiple\.json"),
@@ -221,11 +210,11 @@ WRONG: list[tuple[str, Files, str]] = [
     (LIVE, questions(function=[]), ":1: expected at least one tool"),
     (LIVE, questions() | {ANSWERS: [bfcl_answer(ground_truth=[["f", 1]])]}, "expected 'ground_truth.0'"),
     (TMDB, {"x": ""}, r"--data for restbench is a folder with tmdb\.json"),
-    (TMDB, but("restbench", {"tmdb.json": ()}), "expected a JSON list of rows, found an empty one"),
-    (TMDB, but("restbench", {"tmdb.json": (NOWHERE,)}), r"begins with 'GET /sea', which is not in tmdb_oas\.json"),
-    (TMDB, but("restbench", {"tmdb_oas.json": TWO_NAMES}), "have the name 'x_y'"),
+    (TMDB, SMALL["restbench"] | {"tmdb.json": ()}, "expected a JSON list of rows, found an empty one"),
+    (TMDB, SMALL["restbench"] | {"tmdb.json": (NOWHERE,)}, r"begins with 'GET /sea', which is not in tmdb_oas\.json"),
+    (TMDB, SMALL["restbench"] | {"tmdb_oas.json": TWO_NAMES}, "have the name 'x_y'"),
     (SEEN, {"x": ""}, r"dev_tools\.json: no such file"),
-    (SEEN, but("sgd", {"dev.jsonl.gz": b"no gzip"}), "cannot be read: Not a gzipped file"),
+    (SEEN, SMALL["sgd"] | {"dev.jsonl.gz": b"no gzip"}, "cannot be read: Not a gzipped file"),
     (SEEN, dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
     (SEEN, dialogue({}, services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's"),
     (SEEN, dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
@@ -258,13 +247,10 @@ def test_the_help_names_all_benchmarks() -> None:
     assert BENCHMARK_NAMES.split("|") == sorted(BENCHMARKS)
 
 
-def test_names_that_calls_can_have() -> None:
-    assert python_name("TheClique: Songs") == "theclique_songs"
-    assert python_name("3 harbours") == "get_3_harbours"
-    assert [python_name(name) for name in ("id", "lambda", "!")] == ["is_id", "is_lambda", "unnamed"]
-    assert [writable_name(name) for name in ("departureTime", "class", "a b")] == ["departureTime", "is_class", "a_b"]
-
-
 @given(st.text())
-def test_every_name_can_be_written(name: str) -> None:
+def test_names_that_calls_can_have(name: str) -> None:
     assert python_name(name).isidentifier() and writable_name(name).isidentifier()
+    names = {"TheClique: Songs": "theclique_songs", "3 harbours": "get_3_harbours", "!": "unnamed"}
+    names |= {"id": "is_id", "lambda": "is_lambda"}
+    assert {given: python_name(given) for given in names} == names
+    assert [writable_name(name) for name in ("departureTime", "class", "a b")] == ["departureTime", "is_class", "a_b"]

@@ -1,14 +1,23 @@
-"""Which predictions are right where no official verdicts are recorded: SGD, UltraTool, RestBench, StableToolBench."""
+"""Which predictions are right where no official verdicts are recorded, and of which class those are that are wrong."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.benchmarks.error_class import classify
+from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.error_class import attempted_names, classify
+from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.registry import find_benchmark
-from eval_data import PLANS, REFERENCES, load
+from eval.benchmarks.samples import Judgement, Sample
+from eval_data import REFERENCES, load
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tools import documented
 
 SGD, ULTRATOOL = find_benchmark("sgd"), find_benchmark("ultratool")
 
@@ -41,15 +50,6 @@ def test_every_reference_call_of_sgd_is_right() -> None:
     assert len(samples) > 6000 and all(map(SGD.satisfiable, samples))
 
 
-@pytest.mark.parametrize("stage", PLANS)
-def test_ultratools_reference_is_right_and_nothing_is_not(tmp_path: Path, stage: str) -> None:
-    [sample] = load(tmp_path, "ultratool", stage)
-    judgement = ULTRATOOL.judge(sample, CALL_FORMATS["pythonic"].render(sample.calls))
-    assert judgement.correct and ULTRATOOL.satisfiable(sample)
-    assert all(got == most for got, most in judgement.figures.values())
-    assert not ULTRATOOL.judge(sample, "").correct
-
-
 @pytest.mark.parametrize(
     ("stage", "prediction", "got", "most"),
     [
@@ -67,44 +67,95 @@ def test_ultratools_reference_is_right_and_nothing_is_not(tmp_path: Path, stage:
 )
 def test_points_of_ultratools_steps(tmp_path: Path, stage: str, prediction: str, got: float, most: int) -> None:
     [sample] = load(tmp_path, "ultratool", stage)
+    right = ULTRATOOL.judge(sample, CALL_FORMATS["pythonic"].render(sample.calls))
+    assert right.correct and ULTRATOOL.satisfiable(sample) and [*right.figures.values()] == [(most, most)]
     judgement = ULTRATOOL.judge(sample, prediction)
-    assert [*judgement.figures.values()] == [(got, most)]
+    assert [*judgement.figures.values()] == [(got, most)] and not judgement.correct
     if "awareness" in stage:  # it is no wrong selection
         assert classify(sample, prediction, judgement, satisfiable=True).error_class == "awareness"
 
 
 @pytest.mark.parametrize(
-    ("name", "prediction", "first", "errors", "error_class", "structural"),
+    ("name", "prediction", "first", "errors", "found"),
     [
-        ("restbench", "[find_boat()]", True, set(), None, False),
-        ("restbench", "[find_boat(min_seats=3), boat_id(id='b7')]", True, set(), None, False),
-        ("restbench", "[boat_id(id='b7'), find_boat()]", False, set(), None, False),
-        ("restbench", "Boats are nice.", False, {"no call"}, "awareness", False),
-        ("restbench", "[find_boat(min_seats=3, ]]", False, {"unreadable call"}, "format", True),
-        ("restbench", "[sail(to='Porto')]", False, {"unknown tool"}, "selection", True),
-        ("restbench", "[find_boat(), sail()]", True, {"unknown tool"}, "selection", True),
-        ("restbench", "[find_boat(seats=3)]", True, {"unknown key"}, "key", True),
-        ("restbench", "[boat_id()]", False, {"missing key"}, "key", True),
-        ("restbench", "[boat_id(name='b7')]", False, {"unknown key", "missing key"}, "key", True),
-        ("restbench", "[find_boat(min_seats='3')]", True, {"wrong type"}, "value", False),
-        ("stabletoolbench", "[find_a_boat(is_from='Kiel', min_seats='3')]", True, set(), None, False),
-        ("stabletoolbench", "[get_3_harbours()]", False, set(), None, False),
+        ("restbench", "[find_boat()]", True, set(), None),
+        ("restbench", "[find_boat(min_seats=3), boat_id(id='b7')]", True, set(), None),
+        ("restbench", "[boat_id(id='b7'), find_boat()]", False, set(), None),
+        ("restbench", "Boats are nice.", False, {"no call"}, ("awareness", False)),
+        ("restbench", "[find_boat(min_seats=3, ]]", False, {"unreadable call"}, ("format", True)),
+        ("restbench", "[sail(to='Porto')]", False, {"unknown tool"}, ("selection", True)),
+        ("restbench", "[find_boat(), sail()]", True, {"unknown tool"}, ("selection", True)),
+        ("restbench", "[find_boat(seats=3)]", True, {"unknown key"}, ("key", True)),
+        ("restbench", "[boat_id()]", False, {"missing key"}, ("key", True)),
+        ("restbench", "[boat_id(name='b7')]", False, {"unknown key", "missing key"}, ("key", True)),
+        ("restbench", "[find_boat(min_seats='3')]", True, {"wrong type"}, ("value", False)),
+        ("stabletoolbench", "[find_a_boat(is_from='Kiel', min_seats='3')]", True, set(), None),
+        ("stabletoolbench", "[get_3_harbours()]", False, set(), None),
     ],
 )
-def test_first_calls(
-    tmp_path: Path,
-    name: str,
-    prediction: str,
-    first: bool,
-    errors: set[str],
-    error_class: str | None,
-    structural: bool,
-) -> None:
+def test_first_calls(tmp_path: Path, name: str, prediction: str, first: bool, errors: set[str], found: Any) -> None:
     benchmark, sample = find_benchmark(name), load(tmp_path, name)[0]
     judgement = benchmark.judge(sample, prediction)
     figure, *kinds, every = judgement.figures.items()
     assert figure == ("first path" if name == "restbench" else "relevant tool", (float(first), 1.0))
     assert (judgement.correct, {kind for kind, (points, _) in kinds if points}) == (not errors, errors)
     assert every == ("any error", (float(bool(errors)), 1.0))
-    if errors:
-        assert classify(sample, prediction, judgement, satisfiable=True) == (error_class, structural)
+    assert not errors or classify(sample, prediction, judgement, satisfiable=True) == found
+
+
+WALL = documented("paint.wall", ["colour"], colour={"type": "string"}, coats={"type": "integer"})
+TOOLS = [WALL, documented("stop")]
+PAINT = Call("paint.wall", {"colour": "red"})
+
+
+def sample(*calls: Call) -> Sample:
+    return Sample("s", "c", "d", (), Documentation.read(TOOLS, "tools"), calls, None)
+
+
+def judged(text: str) -> Judgement:
+    try:
+        calls = tuple(Call(n, a) for n, a in decode_calls(text))
+    except CallDecodeError:
+        return Judgement(False, "x", "", None)
+    return Judgement(False, "x", "", calls)
+
+
+@pytest.mark.parametrize(
+    ("prediction", "expected", "structural"),
+    [
+        ("", "awareness", False),
+        ("[]", "awareness", False),
+        ("Red [it is] (nice)", "awareness", False),
+        ("[stop()]", "selection", False),
+        ("[paint.wall(colour='red'), paint.wall(colour='red')]", "selection", False),
+        ("[paint_wall(colour='red')]", "selection", True),
+        ("[paint_wall(colour='red'", "selection", True),
+        ("```python\nrepaint(x", "selection", True),
+        ('{"name": "repaint", "arguments": {}}', "selection", True),
+        ("[paint.wall='red', coats=3)]", "format", True),
+        ("[repaint', colour='red')]", "selection", True),
+        ("[paint.wall]", "format", True),
+        ("See [1] and [citation needed], as in [paint].", "awareness", False),
+        ("[paint.wall(colour='red'", "format", True),
+        ("I call paint.wall (colour='red) now", "format", True),
+        ("Action: paint.wall\nAction Input: {colour", "format", True),
+        ('{"name": "paint.wall", "arguments": {"colour": "red"}}', "format", True),
+        ('[{"paint.wall": {"colour": "red"}}]', "format", True),
+        ("[paint.wall(color='red')]", "key", True),
+        ("[paint.wall()]", "key", True),
+        ("[paint.wall(colour='blue')]", "value", False),
+        ("[paint.wall(colour='red', coats=3)]", "value", False),
+    ],
+)
+def test_classes(prediction: str, expected: str, structural: bool) -> None:
+    judgement = judged(prediction)
+    assert classify(sample(PAINT), prediction, judgement, satisfiable=True) == (expected, structural)
+    assert classify(sample(PAINT), prediction, judgement, satisfiable=False) == ("unsatisfiable", False)
+    # where no call is right, any is one too many
+    assert classify(sample(), prediction, judgement, satisfiable=True) == ("awareness", False)
+
+
+@given(st.text(), st.lists(st.text(min_size=1), max_size=4))
+def test_any_text_is_read(text: str, names: list[str]) -> None:
+    for name in attempted_names(text, names):
+        assert name in text

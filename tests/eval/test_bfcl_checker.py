@@ -55,27 +55,26 @@ def test_values(documented, alternatives, value, expected):
     assert verdict([tool({"a": documented})], [{"f": {"a": value}}], [{"f": {"a": alternatives}}]) == expected
 
 
-def test_a_single_tool_is_known_by_its_documentation_and_one_of_several_by_the_answer():
-    documented = [tool({"a": "integer"}), tool({"b": "integer"}, name="g")]
-    assert verdict(documented, [{"f": {"a": 1}}], [{"g": {"a": [1]}}], "simple_python") is None
-    assert verdict(documented, [{"g": {"b": 1}}], [{"g": {"b": [1]}}], "multiple") is None
-    assert verdict(documented, [{"h": {"b": 1}}], [{"h": {"b": [1]}}], "multiple") == CRASH
+TOOLS = [tool({"a": "integer"}), tool({"b": "integer"}, name="g")]
+F1, F2, G1, H1 = {"f": {"a": 1}}, {"f": {"a": 2}}, {"g": {"b": 1}}, {"h": {"b": 1}}
+UNMATCHED = "parallel_function_checker_no_order:cannot_find_match"
+NO_KEYS, NONE_REQUIRED = (documented("f") | {"parameters": {name: {}}} for name in ("required", "properties"))
 
 
-def test_parallel_matching_is_greedy():
-    documented = [tool({"a": "integer"})]
-    truth = [{"f": {"a": [1, 2]}}, {"f": {"a": [1]}}]
-    wide, narrow = {"f": {"a": 2}}, {"f": {"a": 1}}
-    assert verdict(documented, [wide, narrow], truth, "parallel") is None
-    unmatched = "parallel_function_checker_no_order:cannot_find_match"
-    assert verdict(documented, [narrow, wide], truth, "parallel") == unmatched
-
-
-def test_documentation_that_ends_the_official_scorer():
-    for part in ("properties", "required"):
-        broken = tool({"a": "integer"})
-        del broken["parameters"][part]
-        assert verdict([broken], [{"f": {"a": 1}}], [{"f": {"a": [1]}}]) == CRASH
+@pytest.mark.parametrize(
+    ("functions", "calls", "truth", "category", "expected"),
+    [
+        (TOOLS, [F1], [{"g": {"a": [1]}}], "simple_python", None),  # one tool is known by its documentation
+        (TOOLS, [G1], [{"g": {"b": [1]}}], "multiple", None),  # and one of several by the answer
+        (TOOLS, [H1], [{"h": {"b": [1]}}], "multiple", CRASH),
+        (TOOLS, [F2, F1], [{"f": {"a": [1, 2]}}, {"f": {"a": [1]}}], "parallel", None),  # matching is greedy
+        (TOOLS, [F1, F2], [{"f": {"a": [1, 2]}}, {"f": {"a": [1]}}], "parallel", UNMATCHED),
+        ([NO_KEYS], [F1], [{"f": {"a": [1]}}], "simple_python", CRASH),
+        ([NONE_REQUIRED], [F1], [{"f": {"a": [1]}}], "simple_python", CRASH),
+    ],
+)
+def test_which_tool_and_which_call(functions, calls, truth, category, expected):
+    assert verdict(functions, calls, truth, category) == expected
 
 
 ANY_VALUE = st.recursive(

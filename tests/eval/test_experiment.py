@@ -77,23 +77,20 @@ def test_reports_share_runs_and_the_same_command_goes_on(run: Cli, tmp_path: Pat
 
 
 BANK = {"r": {"benchmarks": ["bank"]}}
+ORDERS = "one on bank sets order_limit, so it cannot be given for all runs"
 
 
 @pytest.mark.parametrize(
-    ("content", "error"),
+    ("content", "arguments", "error"),
     [
-        ("[1, 2]", "expected a valid dictionary"),
-        ("methods: &a {}\nreports: *a", "no anchors"),
-        ({"methods": {"../x": {}}}, "'methods.../x.[key]' otherwise: String should match pattern"),
-        ({"reports": {"r": {"benchmarks": ["x"]}}}, "report r: 'x' is not in the file; known: bank, lost"),
-        ({"methods": {"m": {"oder_limit": 3}}, "reports": BANK}, "m on bank: eval has no option 'oder_limit'"),
+        ("[1, 2]", [], "expected a valid dictionary"),
+        ("methods: &a {}\nreports: *a", [], "no anchors"),
+        ({"methods": {"../x": {}}}, [], "'methods.../x.[key]' otherwise: String should match pattern"),
+        ({"reports": {"r": {"benchmarks": ["x"]}}}, [], "report r: 'x' is not in the file; known: bank, lost"),
+        ({"methods": {"m": {"oder_limit": 3}}, "reports": BANK}, [], "m on bank: eval has no option 'oder_limit'"),
+        ({}, ["--report", "x"], "no report 'x'; known: orders, lost, all"),
+        ({}, ["--order-limit", "3"], ORDERS),
     ],
 )
-def test_a_wrong_file_is_one_line(run: Cli, content: Any, error: str) -> None:
-    assert_bad(run(content if isinstance(content, str) else SMALL | content), error)
-
-
-def test_options_that_do_not_fit_the_file(run: Cli) -> None:
-    assert_bad(run(SMALL, "--report", "x"), "no report 'x'; known: orders, lost, all")
-    said = "one on bank sets order_limit, so it cannot be given for all runs"
-    assert_bad(run(SMALL, "--order-limit", "3"), said)
+def test_a_wrong_file_is_one_line(run: Cli, content: Any, arguments: list[str], error: str) -> None:
+    assert_bad(run(content if isinstance(content, str) else SMALL | content, *arguments), error)

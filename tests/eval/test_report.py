@@ -102,10 +102,12 @@ TOTALS = ("Total, unweighted", "Total, count-weighted")
 
 
 def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
-    text = report(
-        write_run(tmp_path / "a", score_rows("value", None, None, "unsatisfiable")),
-        write_run(tmp_path / "b", score_rows(None, None, "key", "selection"), "beam"),
-    )
+    first, second = score_rows("value", None, None, "unsatisfiable"), score_rows(None, None, "key", "selection")
+    first[0] |= {"figures": {"steps": [0, 1], "valid": [0, 1]}, "sample_id": 1}
+    first[1] |= {"figures": {"steps": [3, 4], "valid": [1, 1]}, "sample_id": 0}
+    about = {"forced_tokens": 9, "cache_bytes": 7_000_000}
+    spent = [prediction_row(row, (1, 2, 6, 3)[n], **about) | {"prompt_tokens": 200} for n, row in enumerate(second)]
+    text = report(write_run(tmp_path / "a", first), write_run(tmp_path / "b", second, "beam", None, spent))
     assert cells(text, "Accuracy", "seen (4)", *TOTALS)[0] == ("50.0 (6.8-93.2)",) * 3
     assert table(text, "Significance") == [
         {"model": "reference", "first": "greedy", "second": "beam", "samples": "4", "left out": "0"}
@@ -115,7 +117,14 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
         ("2", "1 (100.0)", "1", "0 (0.0)", "0 (0.0)", "0"),
         ("2", "0 (0.0)", "0", "1 (50.0)", "1 (50.0)", "1"),
     ]
-    assert all(f"{name}-sgd.png" in text for name in ("accuracy", "passes", "errors")) and "### Further" not in text
+    assert all(f"{name}-sgd.png" in text for name in ("accuracy", "passes", "errors"))
+    assert cells(text, "Further figures", "steps", "valid") == [("60.0", "50.0 (1.3-98.7)"), ("-", "-")]
+    assert "1 are second ones" in text
+    greedy, beam = table(text, "Costs")
+    expected = {"prompt": "200.0", "passes": "12.0", "positions": "340.0", "forced": "9.0", "constrained": "-"}
+    expected |= {"free": "-", "cache MB": "7.0", "batch": "8", "median s": "2.500", "mean s": "3.000"}
+    assert beam == {"model": "reference", "method": "beam", "samples": "4"} | expected
+    assert (greedy["prompt"], greedy["cache MB"]) == ("-", "-")
 
 
 def test_missing_predictions_are_wrong_and_of_no_class(tmp_path: Path, report: Report) -> None:
@@ -124,7 +133,7 @@ def test_missing_predictions_are_wrong_and_of_no_class(tmp_path: Path, report: R
     assert cells(text, "Accuracy", "seen (2)")[0][0].startswith("50.0")
     assert cells(text, "Runs", "missing", "errors") == [("1", "1")]
     assert cells(text, "Errors", "missing", "awareness") == [("1", "0 (-)")]
-    assert cells(text, "Costs", "samples") == [("1",)]
+    assert cells(text, "Costs", "samples") == [("1",)] and "### Further" not in text
 
 
 def test_holm_adjusts_for_all_pairs_of_models_and_none_is_across(tmp_path: Path, report: Report) -> None:
@@ -167,28 +176,6 @@ def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:
     assert cells(text, "Runs", "samples", "of", "subset") == [("20", "20", "all"), ("8", "20", "8 drawn with seed 0")]
     other = write_run(tmp_path / "c", [score_row("z")], "beam")
     assert "### Significance" not in report(runs[0], other) and "cover different samples" in report(runs[0], other)
-
-
-def test_further_figures_and_second_samples(tmp_path: Path, report: Report) -> None:
-    rows = [
-        score_row("0", figures={"steps": [3, 4], "valid": [1, 1]}, sample_id=0),
-        score_row("1", "seen", "value", figures={"steps": [0, 1], "valid": [0, 1]}, sample_id=1),
-    ]
-    text = report(write_run(tmp_path / "a", rows), write_run(tmp_path / "b", score_rows(None, None), "beam"))
-    assert cells(text, "Further figures", "steps", "valid") == [("60.0", "50.0 (1.3-98.7)"), ("-", "-")]
-    assert "1 are second ones" in text
-
-
-def test_costs(tmp_path: Path, report: Report) -> None:
-    rows = score_rows(None, None, None)
-    about = {"forced_tokens": 9, "cache_bytes": 7_000_000}
-    ours = [prediction_row(row, (1, 2, 6)[n], **about) | {"prompt_tokens": 200} for n, row in enumerate(rows)]
-    text = report(write_run(tmp_path / "a", rows, "tool-decoding", None, ours), write_run(tmp_path / "b", rows))
-    first, second = table(text, "Costs")
-    expected = {"prompt": "200.0", "passes": "12.0", "positions": "340.0", "forced": "9.0", "constrained": "-"}
-    expected |= {"free": "-", "cache MB": "7.0", "batch": "8", "median s": "2.000", "mean s": "3.000"}
-    assert first == {"model": "reference", "method": "tool-decoding", "samples": "3"} | expected
-    assert (second["prompt"], second["cache MB"]) == ("-", "-")
 
 
 def test_values_and_votes_of_several_methods(tmp_path: Path, report: Report) -> None:

@@ -1,8 +1,8 @@
-"""A run: interrupted anywhere it ends in the same file, samples are drawn by a seed, and every prediction is scored."""
+"""A run: its prompts, its samples by a seed, an interrupt anywhere, and every prediction is scored."""
 
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,28 +28,29 @@ from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.request import Request
 
+TOKENIZER = byte_level_tokenizer()
 SETTINGS = EvalOptions(template="api-bank")
 
 
+@dataclass
 class Echo:
     """A method that writes how many prompts it got together; it may break off, or refuse a prompt."""
 
-    def __init__(self, interrupt_at: int | None = None, refuse: str = "nothing of the kind") -> None:
-        self.calls = 0
-        self._interrupt_at = interrupt_at
-        self._refuse = refuse
+    interrupt_at: int | None = None
+    refuse: str = "nothing of the kind"
+    calls: int = 0
 
     def __call__(self, requests: Sequence[Request]) -> list[Prediction]:
-        if self.calls == self._interrupt_at:
+        if self.calls == self.interrupt_at:
             raise KeyboardInterrupt
         self.calls += 1
-        if any(self._refuse in str(r.prompt) for r in requests):
+        if any(self.refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
         return [Prediction(f"{len(requests)} {len(str(r.prompt))}") for r in requests]
 
 
 def decode(samples: Sequence[Sample], path: Path, method: Echo, batch_size: int = 1) -> None:
-    prompter = Prompter(SETTINGS, samples, byte_level_tokenizer())
+    prompter = Prompter(SETTINGS, samples, TOKENIZER)
 
     def spread(groups: Any, _: Any) -> Any:
         return ((group, predict_all(method, group)) for group in groups)
@@ -96,7 +97,7 @@ def test_drawn_samples(count: int, limit: int, more: int, seed: int) -> None:
 
 
 def manifest(samples: Sequence[Sample], settings: EvalOptions) -> dict[str, object]:
-    prompter = Prompter(settings, samples, byte_level_tokenizer())
+    prompter = Prompter(settings, samples, TOKENIZER)
     prompts = [prompter.text(s) for s in samples]
     return describe_run(SGD, settings, SGD.categories, samples, len(samples), "cpu", prompts)
 
@@ -181,3 +182,45 @@ def test_missing_ones_are_wrong_and_counted(read: Callable[[str], Predictions]) 
     ]
     assert (scores[1]["error_class"], scores[1]["structural"]) == ("key", True)
     assert (scores[3]["id"], scores[3]["missing"], scores[3]["error_type"]) == ("d/1", True, "missing")
+
+
+def prompt(samples: list[Sample], number: int = 0, **changed: object) -> str:
+    return Prompter(replace(SETTINGS, **changed), samples, TOKENIZER).text(samples[number])  # type: ignore[arg-type]
+
+
+def test_shapes(samples: list[Sample]) -> None:
+    text = prompt(samples)
+    assert text.startswith('API descriptions:\n{"name": "SetLamp"')
+    assert text.endswith("\n\nUser: I want kitchen on.\nAPI-Request: ")
+    text = prompt(samples, template="bfcl", format="pythonic")
+    assert 'Functions:\n[\n    {\n        "name": "SetLamp"' in text and "[func_name1(param1=value1" in text
+    assert text.endswith("\n\nUser: I want kitchen on.\nCalls: ")
+    text = prompt(samples, method="tooldec", tooldec_form="react", shots=1)
+    assert 'Action: SetLamp\nAction Input: {"room": "hall", "state": "off", "colour": "red"}\n\n' in text
+    assert "API-Request" not in text and text.endswith("User: I want kitchen on.\n")
+
+
+@pytest.mark.parametrize("shots", [1, 3])
+def test_examples_come_from_other_dialogues(samples: list[Sample], shots: int) -> None:
+    for number, sample in enumerate(samples):
+        text = prompt(samples, number, shots=shots)
+        assert REFERENCES[sample.id] not in text
+        # one other dialogue is of the same category: examples are drawn there
+        assert sum(reference in text for reference in REFERENCES.values()) == 1
+        assert text.endswith(prompt(samples, number).partition("\n\n")[2].partition("\n\n")[2])
+    with pytest.raises(EvalError, match="--shots: none of the samples has a right call to show"):
+        prompt([replace(s, calls=()) for s in samples], shots=shots)
+
+
+def test_examples_are_seeded_and_those_that_do_not_fit_are_left_out(samples: list[Sample]) -> None:
+    alike = [replace(s, category="seen") for s in samples]
+    texts = {prompt(alike, shots=2, seed=seed) for seed in range(8)}
+    assert len(texts) > 1 and prompt(alike, shots=2, seed=3) == prompt(alike, shots=2, seed=3)
+    assert all(sum(r in text for r in REFERENCES.values()) == 2 for text in texts)
+    for kept in range(3):
+        tokenizer = byte_level_tokenizer()
+        length = len(TOKENIZER(prompt(alike, shots=kept))["input_ids"])
+        tokenizer.model_max_length = length + SETTINGS.max_text_tokens
+        prompter = Prompter(replace(SETTINGS, shots=3), alike, tokenizer)
+        assert len(prompter.examples(alike[0])) == kept
+        assert prompter.text(alike[0]) == prompt(alike, shots=kept)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
@@ -14,17 +15,16 @@ from eval.benchmarks.sgd.benchmark import SGD
 from eval.errors import EvalError
 from eval.methods.scored_text import ScoredText
 from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
-from eval.tuning.decoded_prompt import DecodedCall, DecodedPrompt, VoteOptions
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
 from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import tables
 from eval.tuning.tuner import Tuner, Tuning
-from eval_data import write_sgd
-from tooldecoding.errors import ConfigError
+from eval_data import decoded_call, write_sgd
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from voting import CandidateCall, CandidateValue, merge
+from voting import merge
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -78,22 +78,10 @@ def test_samples_needed(level: float, margin: float) -> None:
         demand_enough(needed - 1, decision, lost=3)
 
 
-@pytest.mark.parametrize(
-    ("decision", "said"),
-    [
-        ({"level": 0.0}, "level: expected a number between 0 and 0.5, got 0.0"),
-        ({"max_slowdown": 2.0, "max_latency_ms": 1.0}, "one budget, got --max-latency-ms and --max-slowdown"),
-        ({"limits": (0, 1)}, "limits"),
-    ],
-)
-def test_bad_decisions(decision: dict[str, Any], said: str) -> None:
-    with pytest.raises((EvalError, ConfigError), match=said):
-        wanted(**decision)
-
-
 FORM = CALL_FORMATS["api-bank"]
 LAMP = {"room": "hall", "state": "off", "colour": "red"}
 BASE = VoteOptions(2)
+NEVER_AGAIN = Mock(side_effect=AssertionError("a single call is always derived"))
 Candidates = Sequence[Mapping[str, str]]
 
 
@@ -101,19 +89,10 @@ def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
     request = Request("x", sample.documentation.lookup, DecodeOptions())
     if not given:
         return DecodedPrompt(None, BASE, "", "", (), "too long")
-    tool = sample.documentation.lookup[sample.calls[0].name]
-    orders = [("room", "state"), ("state", "room")]
-    calls = tuple(
-        CandidateCall(tool.name, order, tuple(CandidateValue(k, v, repr(v), -0.1) for k, v in values.items()))
-        for order, values in zip(orders, given, strict=True)
-    )
-    voted = merge(calls, tool, BASE.optional_share)
+    call = decoded_call(sample, given[0], dict(reversed(given[1].items())))
+    voted = merge(call.candidates, call.tool, BASE.optional_share)
     text = FORM.render_call(voted.name, voted.arguments)
-    return DecodedPrompt(request, BASE, f"[{text}]", "", (DecodedCall(tool, calls, text),))
-
-
-def again(requests: Mapping[str, Request], variant: VoteOptions) -> dict[str, DecodedPrompt]:
-    raise AssertionError("a single call is always derived")
+    return DecodedPrompt(request, BASE, f"[{text}]", "", (replace(call, committed=text),))
 
 
 def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
@@ -133,7 +112,7 @@ def tune(tmp_path: Path, given: Sequence[Candidates], **decision: Any) -> Tuning
     calls = [(f"d{n:02}", "Lamps_1", "SetLamp", LAMP) for n in range(len(given))]
     samples = SGD.load(str(write_sgd(tmp_path / "sgd", calls)), SGD.categories)
     found = {s.id: [decoded(s, candidates)] for s, candidates in zip(samples, given, strict=True)}
-    evidence = Evidence({s.id: s for s in samples}, found, again, SGD, ScoredText(FORM, FORM, as_it_stands=True))
+    evidence = Evidence({s.id: s for s in samples}, found, NEVER_AGAIN, SGD, ScoredText(FORM, FORM, as_it_stands=True))
     asked = wanted(limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
     return Tuner(evidence, asked, BASE, measure, 0).run({"benchmark": "sgd", "model": "made up"})
 

@@ -1,6 +1,6 @@
 """Which values are right, by order and by vote: made-up candidates whose counts are known."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,24 +13,9 @@ from eval.report.value_tables import value_table, vote_table
 from eval.tuning.decoded_prompt import DecodedCall
 from eval.votes.judge_values import value_slots
 from eval.votes.value_slot import ValueSlot
-from voting import CandidateCall, CandidateValue
+from eval_data import decoded_call
 
 SGD = find_benchmark("sgd")
-
-
-def decoded(sample: Sample, name: str, *given: Mapping[str, str]) -> DecodedCall:
-    """A call whose candidates are in the sequence of their keys, required ones first."""
-    tool = sample.documentation.lookup[name]
-    required = {p.name for p in tool.required}
-    candidates = [
-        CandidateCall(
-            name,
-            tuple(key for key in values if key in required),
-            tuple(CandidateValue(k, v, repr(v), -0.1 * n) for k, v in values.items()),
-        )
-        for n, values in enumerate(given, 1)
-    ]
-    return DecodedCall(tool, tuple(candidates), "")
 
 
 def slots(sample: Sample, *calls: DecodedCall) -> dict[tuple[str, str], ValueSlot]:
@@ -41,7 +26,7 @@ def test_every_question_of_a_call(samples: Sequence[Sample]) -> None:
     first = {"room": "hall", "state": "on", "colour": "red"}
     second = {"state": "off", "room": "Hall"}
     third = {"room": "attic", "state": "off", "colour": "blue"}
-    found = slots(samples[1], decoded(samples[1], "SetLamp", first, second, third))
+    found = slots(samples[1], decoded_call(samples[1], first, second, third))
     assert list(found) == [("room", "required"), ("state", "required"), ("colour", "optional"), ("colour", "presence")]
     room, state = found["room", "required"], found["state", "required"]
     assert room.orders == [True, True, False]  # the benchmark ignores case
@@ -60,13 +45,13 @@ def test_an_optional_key_that_should_not_be_there(samples: Sequence[Sample]) -> 
     """White is the default of the colour: to write it is as good as to leave it out."""
     plain = {"room": "kitchen", "state": "on"}
     calls = [{**plain, "colour": colour} for colour in ("red", "white")]
-    found = slots(samples[0], decoded(samples[0], "SetLamp", plain, *calls))
+    found = slots(samples[0], decoded_call(samples[0], plain, *calls))
     assert ("colour", "optional") not in found
     assert found["colour", "presence"].orders == [True, False, True]
 
 
 def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: Sequence[Sample]) -> None:
-    good = decoded(samples[0], "SetLamp", {"room": "kitchen", "state": "on"})
+    good = decoded_call(samples[0], {"room": "kitchen", "state": "on"})
     assert slots(samples[0], good)
     assert not slots(samples[0]) and not slots(samples[0], good, good)
     assert not slots(samples[2], good)  # another tool than the reference's
@@ -81,7 +66,7 @@ def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: S
 def test_the_likeliest_call_is_of_its_required_values(samples: Sequence[Sample], turned: bool) -> None:
     """Means of -0.3 and -0.25: the second call, wherever it stands."""
     first = {"room": "hall", "state": "on", "colour": "red"}
-    call = decoded(samples[1], "SetLamp", first, {"state": "off", "room": "attic"})
+    call = decoded_call(samples[1], first, {"state": "off", "room": "attic"})
     likely = {"room": (-0.5, -0.1), "state": (-0.1, -0.4), "colour": (-9.0, 0.0)}
     made = [
         replace(c, values=tuple(replace(v, logprob=likely[v.key][n]) for v in c.values))

@@ -1,4 +1,4 @@
-"""The rules of the majority vote, of the check of types, and of the confidence in what won."""
+"""The orders that vote, the rules of the majority, the check of types, and the confidence in what won."""
 
 import math
 import random
@@ -9,20 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lookup import ParameterSpec, ValueType
+from lookup.errors import ToolDecodingError
 from tools import parameter, tool
-from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, merge
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, draw_orders, merge
 
-BOOK = tool(
-    "Book",
-    parameter("city", "str"),
-    parameter("days", "int"),
-    parameter("price", "float"),
-    parameter("note", "str", required=False),
-)
+KEYS = ("city", "days", "price")
+NOTE = parameter("note", "str", required=False)
+BOOK = tool("Book", parameter("city", "str"), parameter("days", "int"), parameter("price", "float"), NOTE)
 GOOD: dict[str, Any] = {"city": "Rome", "days": 3, "price": 1.5}
 
 
-def candidate(values: dict[str, Any], order: tuple[str, ...] = ("city", "days", "price"), **more: Any) -> CandidateCall:
+def candidate(values: dict[str, Any], order: tuple[str, ...] = KEYS, **more: Any) -> CandidateCall:
     logprobs, cut = more.get("logprobs", {}), more.get("truncated", ())
     written = (CandidateValue(k, v, repr(v), logprobs.get(k, -1.0), k in cut) for k, v in values.items())
     return CandidateCall("Book", order, tuple(written))
@@ -36,16 +33,9 @@ VALUES = st.fixed_dictionaries(
     },
     optional={"note": st.sampled_from(["a", "b", None])},
 )
-CANDIDATES = st.lists(
-    st.tuples(VALUES, st.permutations(["city", "days", "price"]), st.floats(-3, 0)), min_size=1, max_size=12
-).map(lambda rows: [candidate(v, tuple(o), logprobs=dict.fromkeys(v, p)) for v, o, p in rows])
-
-
-@given(CANDIDATES, st.randoms(use_true_random=False))
-def test_the_sequence_of_candidates_changes_nothing(candidates: list[CandidateCall], shuffler: random.Random) -> None:
-    shuffled = list(candidates)
-    shuffler.shuffle(shuffled)
-    assert merge(shuffled, BOOK) == merge(candidates, BOOK)
+CANDIDATES = st.lists(st.tuples(VALUES, st.permutations(KEYS), st.floats(-3, 0)), min_size=1, max_size=12).map(
+    lambda rows: [candidate(v, tuple(o), logprobs=dict.fromkeys(v, p)) for v, o, p in rows]
+)
 
 
 def passes(value: Any, spec: Any) -> bool:
@@ -56,22 +46,18 @@ def passes(value: Any, spec: Any) -> bool:
     return True
 
 
-@given(CANDIDATES, st.integers(1, 12))
-def test_copies_of_a_call_give_that_call(candidates: list[CandidateCall], copies: int) -> None:
-    one = candidates[0]
-    merged = merge([one] * copies, BOOK)
-    for key, value in merged.arguments.items():
-        assert value == next(v.value for v in one.values if v.key == key)
-    assert all(p.votes == copies and p.share == 1.0 for p in merged.parameters)
-    assert merged.valid == all(passes(v.value, BOOK.parameter(v.key)) for v in one.values if v.key != "note")
-
-
-@given(CANDIDATES)
-def test_a_valid_call_has_all_required_keys_with_their_types(candidates: list[CandidateCall]) -> None:
+@given(CANDIDATES, st.integers(1, 12), st.randoms(use_true_random=False))
+def test_laws_of_every_vote(candidates: list[CandidateCall], copies: int, shuffler: random.Random) -> None:
+    """The sequence of candidates changes nothing, copies of a call give that call, and a valid one has its types."""
     merged = merge(candidates, BOOK)
-    assert {"city", "days", "price"} <= set(merged.arguments)
-    types = [type(merged.arguments[key]) for key in ("city", "days", "price")]
+    assert merge(shuffler.sample(candidates, len(candidates)), BOOK) == merged
+    types = [type(merged.arguments[key]) for key in KEYS]
     assert types == [str, int, float] if merged.valid else merged.errors
+    one = {v.key: v.value for v in candidates[0].values}
+    merged = merge([candidates[0]] * copies, BOOK)
+    assert merged.arguments.items() <= one.items()
+    assert all(p.votes == copies and p.share == 1.0 for p in merged.parameters)
+    assert merged.valid == all(passes(one[key], BOOK.parameter(key)) for key in KEYS)
 
 
 def call(**values: Any) -> CandidateCall:
@@ -107,19 +93,21 @@ def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: b
             assert winner.truncated == ("limit of tokens" in said)
 
 
-def test_one_and_true_are_different_votes_where_both_may_stand() -> None:
-    book = tool("Book", parameter("city", "any"), parameter("days", "int"))
-    merged = merge([candidate({"city": c, "days": 3}) for c in (True, [True], 1, [1], 1)], book)
-    assert merged.arguments["city"] == 1 and merged.arguments["city"] is not True and merged.parameters[0].votes == 2
+ANY = tool("Book", parameter("city", "any"), parameter("days", "int"))
+FORTH, BACK = ({"a": 1, "b": 2}, KEYS[:2]), ({"b": 2, "a": 1}, KEYS[1::-1])
 
 
-def test_of_equal_values_the_spelling_nearest_to_documentation_order_is_taken() -> None:
-    book = tool("Book", parameter("city", "dict"), parameter("days", "int"))
-    first = candidate({"city": {"a": 1, "b": 2}, "days": 3}, ("city", "days"))
-    second = candidate({"city": {"b": 2, "a": 1}, "days": 3}, ("days", "city"))
-    for calls in ([first, second], [second, first]):
-        merged = merge(calls, book)
-        assert list(merged.arguments["city"]) == ["a", "b"] and merged.parameters[0].votes == 2
+@pytest.mark.parametrize(
+    ("cities", "city"),
+    [
+        ([(c, KEYS[:2]) for c in (True, [True], 1, [1], 1)], 1),  # true is another vote than 1
+        ([FORTH, BACK], FORTH[0]),  # of equal values the spelling nearest to documentation order
+        ([BACK, FORTH], FORTH[0]),
+    ],
+)
+def test_equal_values_where_any_may_stand(cities: list[Any], city: Any) -> None:
+    merged = merge([candidate({"city": c, "days": 3}, order) for c, order in cities], ANY)
+    assert repr(merged.arguments["city"]) == repr(city) and merged.parameters[0].votes == 2
 
 
 def test_what_cannot_be_merged() -> None:
@@ -156,17 +144,33 @@ def test_values_and_their_types(spec: Any, right: list[tuple[Any, Any]], wrong: 
     assert not any(passes(value, spec) for value in wrong)
 
 
-SHARE = st.floats(0, 1, exclude_min=True)
-LOGPROB = st.floats(max_value=0) | st.just(-math.inf)
-
-
-@given(SHARE, SHARE, LOGPROB, LOGPROB)
-def test_more_votes_and_likelier_tokens_are_never_less_sure(one: float, two: float, low: float, high: float) -> None:
-    less = VotedParameter("x", "v", 1, min(one, two), min(low, high)).confidence
-    more = VotedParameter("x", "v", 1, max(one, two), max(low, high)).confidence
-    assert 0 <= less <= more <= 1
-
-
-@pytest.mark.parametrize(("share", "logprob", "sure"), [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25)])
+@pytest.mark.parametrize(
+    ("share", "logprob", "sure"),
+    [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25), (1.0, -math.inf, 0.0)],
+)
 def test_confidence_by_hand(share: float, logprob: float, sure: float) -> None:
     assert VotedParameter("x", "v", 1, share, logprob).confidence == pytest.approx(sure, rel=1e-12)
+
+
+@given(st.integers(0, 9).map(lambda n: [f"k{i}" for i in range(n)]), st.integers(1, 40), st.integers(0, 5))
+def test_every_scheme(keys: list[str], limit: int, seed: int) -> None:
+    orders = draw_orders(keys, limit, seed=seed)
+    assert len(orders) == len(set(orders)) == min(limit, math.factorial(len(keys)))
+    assert all(sorted(o) == sorted(keys) for o in orders)
+    assert draw_orders(keys, limit + 3, "shuffled", seed)[: len(orders)] == orders
+    assert len(keys) < 5 or limit < 5 or draw_orders(keys, limit, seed=seed + 1) != orders
+    [documented], [backwards], [once] = (
+        draw_orders(keys, limit, scheme, seed) for scheme in ("documented", "reversed", "shuffled-once")
+    )
+    assert orders[0] == documented == tuple(keys) and backwards == documented[::-1]
+    assert sorted(once) == sorted(keys) and (once == documented) == (len(keys) < 2)
+    assert draw_orders(keys, limit, "aggregated", seed) == tuple(dict.fromkeys([documented, backwards, once]))[:limit]
+
+
+@pytest.mark.parametrize(
+    ("limit", "scheme", "said"),
+    [(0, "shuffled", "order_limit must be 1 or more"), (3, "sorted", "known: shuffled")],
+)
+def test_what_cannot_be_drawn(limit: int, scheme: Any, said: str) -> None:
+    with pytest.raises(ToolDecodingError, match=said):
+        draw_orders("abc", limit, scheme)

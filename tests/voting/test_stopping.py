@@ -13,7 +13,7 @@ from scipy.stats import beta
 
 from lookup.dictionary import ToolSpec
 from tools import parameter, tool
-from voting import CandidateCall, CandidateValue, VotedCall, merge, orders_needed
+from voting import CandidateCall, CandidateValue, Stopping, VotedCall, merge, orders_needed
 
 BOOK = tool(
     "Book",
@@ -58,7 +58,8 @@ CALLS = st.lists(CALL | st.just(candidate(COMMON)), min_size=1, max_size=12)
 EVERY_SHARE = (0.0, 0.25, 1 / 3, 0.5, 0.7, 1.0)
 EVERY_LEVEL = (0.0, 0.01, 0.05, 0.0625, 0.2, 0.5)
 SHARES, LEVELS = st.sampled_from(EVERY_SHARE), st.sampled_from(EVERY_LEVEL)
-RULES = st.sampled_from(["none", "exact", "posterior"])
+EVERY_RULE: tuple[Stopping, ...] = ("none", "exact", "posterior")
+RULES = st.sampled_from(EVERY_RULE)
 
 
 def outcome(call: VotedCall) -> tuple[str, str, bool]:
@@ -108,24 +109,13 @@ def test_settled_is_what_no_orders_can_change(required, calls, left, share):
 def test_the_orders_asked_for_are_the_fewest(required, calls, further, left, stopping, level, share):
     """One more order reduces the number by at most one, and some continuation needs no more."""
     of, total = ONE[required], len(calls) + left
+    none, exact, posterior = (orders_needed(calls, of, total, rule, level, share) for rule in EVERY_RULE)
+    assert posterior <= exact <= none == left
     count = orders_needed(calls, of, total, stopping, level, share)
     assert orders_needed([*calls, further], of, total, stopping, level, share) >= count - 1
     ways = [one(x) for x in ("a", "b", "new", *([] if required else [ABSENT]))]
     assert 0 <= count <= left and (calls or count)
     assert any(orders_needed([*calls, *[way] * count], of, total, stopping, level, share) == 0 for way in ways)
-
-
-@given(CALLS, LEVELS, SHARES)
-def test_rounds_end_at_the_first_settled_order(calls, level, share):
-    used = {}
-    for stopping in ("none", "exact", "posterior"):
-        left = [orders_needed(calls[:n], BOOK, len(calls), stopping, level, share) for n in range(len(calls) + 1)]
-        done = 0
-        while left[done]:
-            done += left[done]
-        used[stopping] = done
-        assert done == left.index(0)
-    assert used["posterior"] <= used["exact"] <= used["none"] == len(calls)
 
 
 @pytest.mark.parametrize("level", EVERY_LEVEL)
@@ -156,20 +146,6 @@ def test_an_optional_key_is_settled_by_the_beta_rule(share):
 
 
 @pytest.mark.parametrize(
-    ("calls", "counts"),
-    [
-        ([candidate(COMMON)] * 4, {("none", 0.05): 8, ("exact", 0.05): 3, ("posterior", 0.05): 0, ("posterior", 0): 3}),
-        ([], {("none", 0.05): 12, ("exact", 0.05): 7, ("posterior", 0.05): 4, ("posterior", 0.0): 7}),
-        ([candidate(COMMON | {"city": 3})] * 5, {("exact", 0): 4}),  # no valid value: a new one would lead
-        ([candidate(COMMON, truncated=True)] * 11, {("exact", 0): 1}),  # a complete value beats all truncated ones
-        ([candidate(COMMON)] * 13, {("exact", 0): 0}),
-    ],
-)
-def test_how_many_orders_are_needed_of_twelve(calls, counts):
-    assert {rule: orders_needed(calls, BOOK, 12, *rule) for rule in counts} == counts
-
-
-@pytest.mark.parametrize(
     ("place", "one_spelling"),
     [(v, True) for v in (0, {"a": 1}, [{}, 1.5, None])]
     + [(v, False) for v in (0.0, -0.0, [0.0], (-0.0,), {"b": 2, "a": 1}, {"a": [0.0]}, {0.0: 1}, {"a": {1: 2, 3: 4}})],
@@ -181,12 +157,17 @@ def test_a_value_of_several_spellings_waits_for_documentation_order(place, one_s
     assert needed([replace(backwards, order=KEYS), *[backwards] * 10], 12) == 0
 
 
-def test_a_tool_without_keys_has_one_order():
-    assert needed([], 1, of=tool("Stop")) == 1 and needed([candidate({}, (), name="Stop")], 1, of=tool("Stop")) == 0
+def test_how_many_orders_are_needed():
+    assert [orders_needed([], BOOK, 12, rule) for rule in EVERY_RULE] == [12, 7, 4]
+    assert [orders_needed([candidate(COMMON)] * 4, BOOK, 12, rule) for rule in EVERY_RULE] == [8, 3, 0]
+    assert needed([candidate(COMMON | {"city": 3})] * 5, 12) == 4  # no valid value: a new one would lead
+    assert needed([candidate(COMMON, truncated=True)] * 11, 12) == 1  # a complete value beats all truncated ones
+    stop, stopped = tool("Stop"), candidate({}, (), name="Stop")
+    assert [needed([stopped] * count, 1, of=stop) for count in range(3)] == [1, 0, 0]
 
 
-@pytest.mark.parametrize(("carrying", "of"), [(1, 2), (3, 10), (7, 10), (9, 12), (15, 22), (13, 23), (0, 4), (4, 4)])
+@pytest.mark.parametrize(("carrying", "of"), [(3, 10), (7, 10), (15, 22), (13, 23), (4, 4)])
 def test_an_optional_key_needs_more_than_its_share(carrying, of):
     for count in range(of + 1):
-        calls = [candidate(COMMON | {"note": "x"})] * count + [candidate(COMMON | {"note": ABSENT})] * (of - count)
-        assert ("note" in merge(calls, BOOK, carrying / of).arguments) == (count > carrying)
+        calls = [one("a")] * count + [one(ABSENT)] * (of - count)
+        assert ("x" in merge(calls, ONE[False], carrying / of).arguments) == (count > carrying)
