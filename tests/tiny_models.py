@@ -1,12 +1,12 @@
 """Small models with random weights and small tokenizers of each kind, made on the spot."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import torch
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
@@ -79,16 +79,34 @@ def sentencepiece_tokenizer(byte_fallback: bool, vocabulary: int = 450) -> PreTr
     )
     trained.train_from_iterator([piece for line in CORPUS for piece in line.split(" ")], trainer)
     model = json.loads(trained.to_str())["model"]
-    vocab: dict[str, int] = model["vocab"]
-    if byte_fallback:
-        vocab |= {f"<0x{b:02X}>": len(vocab) + b for b in range(256)}
-    merges = [tuple(m) for m in model["merges"]]
+    words, merges = sorted(model["vocab"], key=model["vocab"].get), [tuple(m) for m in model["merges"]]
+    return of_pieces(words, merges, byte_fallback, bos_token="<s>", eos_token="</s>")
+
+
+def of_pieces(
+    words: Iterable[str], merges: Sequence[tuple[str, str]], byte_fallback: bool = True, **names: str
+) -> PreTrainedTokenizerFast:
+    """BPE over pieces of these words, numbered in their sequence, with or without byte tokens behind them."""
+    words = [*words, *(f"<0x{b:02X}>" for b in range(256) if byte_fallback)]
+    vocab = {word: number for number, word in enumerate(words)}
     tokenizer = Tokenizer(models.BPE(vocab, merges, byte_fallback=byte_fallback, unk_token="<unk>", fuse_unk=True))
-    tokenizer.normalizer = trained.normalizer
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     pieces: list[Any] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
     tokenizer.decoder = decoders.Sequence([*pieces, decoders.Strip(" ", 1, 0)])
-    names = {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", **names)
+
+
+def of_bytes(
+    words: Iterable[str], merges: Sequence[tuple[str, str]] = (), pattern: str | None = None
+) -> PreTrainedTokenizerFast:
+    """Byte-level BPE of these words behind the bytes; no token crosses the parts of a text that a pattern finds."""
+    words = dict.fromkeys([*sorted(pre_tokenizers.ByteLevel.alphabet()), *words])
+    tokenizer = Tokenizer(models.BPE({word: number for number, word in enumerate(words)}, merges))
+    parts = [pre_tokenizers.Split(Regex(pattern), "isolated")] if pattern else []
+    letters = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*parts, letters])
+    tokenizer.decoder = decoders.ByteLevel()
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer)
 
 
 TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from boundaries.judge import Case, is_admitted_call, with_tool
+from boundaries.judge import Case, is_admitted_call
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd.benchmark import SGD
 from lookup import extract
-from lookup.dictionary import LookupDictionary, ToolSpec
+from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -86,26 +86,20 @@ def _cases(entries: Sequence[Entry], call_format: CallFormat, rng: random.Random
         right = [c for c in calls if c.name in tools and is_admitted_call(c, tools[c.name], call_format)]
         different = len({(c.name, repr(c.arguments)) for c in calls})  # equal calls are not written twice
         if call_format.parallel and 1 < different == len(right) == len(calls):
-            ordered = tuple(_ordered(tools[c.name], c) for c in calls)
-            yield Case(identifier, call_format.name, tools, ordered, rng.choice(PROMPTS), rng.choice(TAILS))
+            yield Case(identifier, call_format.name, tools, calls, rng.choice(PROMPTS), rng.choice(TAILS))
         for call in right:
             if call in new:
-                tool, arranged = _arranged(tools[call.name], call, rng)
-                own = with_tool(tools, tool)
+                own, arranged = _arranged(tools, call, rng)
                 yield Case(identifier, call_format.name, own, (arranged,), rng.choice(PROMPTS), rng.choice(TAILS))
 
 
-def _ordered(tool: ToolSpec, call: Call) -> Call:
-    """The call with its required keys first and as documented."""
-    required = [p.name for p in tool.required]
-    keys = [*required, *(key for key in call.arguments if key not in required)]
-    return Call(call.name, {key: call.arguments[key] for key in keys})
-
-
-def _arranged(tool: ToolSpec, call: Call, rng: random.Random) -> tuple[ToolSpec, Call]:
+def _arranged(tools: LookupDictionary, call: Call, rng: random.Random) -> tuple[LookupDictionary, Call]:
     """Documentation with the required keys in any order, and the call in that order, with or without optional keys."""
+    tool = tools[call.name]
     specs = rng.sample(tool.required, len(tool.required))
     given = [p.name for p in tool.optional if p.name in call.arguments]
     given = rng.sample(given, rng.choice([0, len(given), len(given)]))
     arguments = {key: call.arguments[key] for key in [*(p.name for p in specs), *given]}
-    return replace(tool, parameters=(*specs, *tool.optional)), Call(call.name, arguments)
+    own = replace(tool, parameters=(*specs, *tool.optional))
+    others = tuple(own if t.name == tool.name else t for t in tools.tools)
+    return replace(tools, tools=others), Call(call.name, arguments)

@@ -1,29 +1,63 @@
-"""The judge: decodes one case with a model that wants it, and says what came otherwise."""
+"""The judge: decodes one case with a model that wants it and is noise elsewhere, and says what came otherwise."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import torch
 
 from boundaries.vocabularies import own_tokens
-from boundaries.wanter import Wanter, noise
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
+from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ToolDecodingError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import SyntheticDecoder
-from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 
 Against = Literal["noise", "second-choice"]
 AGAINST: tuple[Against, ...] = ("noise", "second-choice")
 """What else a model likes."""
 _SAMPLES = ("y", 1, 2.5, True, (), [], ["y"], {}, "", None)
+_WANTED, _SECOND = 100.0, 50.0
+"""Logits of the next token of the wanted text, and of a text that is the second choice; noise is N(0, 1)."""
+_ROWS = 64
+_LONGEST = 16
+
+
+class Wanter(SyntheticEngine):
+    """A model that wants the tokens of one text, and others second best; ``rows`` of noise are its scores elsewhere.
+
+    ``left`` says where it was made to leave the wanted tokens; tokens that were only tried do not count.
+    """
+
+    def __init__(self, rows: torch.Tensor, wanted: tuple[int, ...], second: Sequence[tuple[int, ...]]) -> None:
+        super().__init__()
+        self._rows, self._wanted = rows, wanted
+        self._paths = [*((ids, _SECOND) for ids in second), (wanted, _WANTED)]
+        self.left = ""
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        logits = self._rows[hash(tokens[-_LONGEST:]) % _ROWS].clone()
+        for ids, weight in self._paths:
+            if len(tokens) < len(ids) and tokens == ids[: len(tokens)]:
+                logits[ids[len(tokens)]] = weight
+        return NextTokenLogits(logits)
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """See Engine."""
+        for feed in feeds:
+            kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.ahead])
+            wanted = self._wanted[: len(kept)]
+            if kept != wanted and not self.left:
+                self.left = f"kept the tokens {kept[-9:]} where {wanted[-9:]} were wanted"
+        return super().extend(feeds)
 
 
 @dataclass(frozen=True)
@@ -44,11 +78,6 @@ class Case:
     def call_format(self) -> CallFormat:
         """The call format itself."""
         return CALL_FORMATS[self.format]
-
-    @property
-    def text(self) -> str:
-        """The calls as the model wants to write them."""
-        return self.written(self.calls)
 
     def written(self, calls: Sequence[Call]) -> str:
         """Calls as a model writes them: required keys first, in the order that the format's models know."""
@@ -73,15 +102,10 @@ class Verdict(NamedTuple):
 class Judge:
     """Judges cases with one vocabulary."""
 
-    def __init__(self, name: str, decoder: SyntheticDecoder, seed: int = 0) -> None:
-        self.name = name
-        self._decoder = decoder
-        self._rows: torch.Tensor = noise(decoder.table.texts, seed)
-
-    @property
-    def table(self) -> TokenTable:
-        """The tokens of the vocabulary."""
-        return self._decoder.table
+    def __init__(self, name: str, decoder: SyntheticDecoder) -> None:
+        self.name, self._decoder, self.table = name, decoder, decoder.table
+        self._rows = torch.randn(_ROWS, len(self.table.texts), generator=torch.Generator().manual_seed(0))
+        self._rows[1::2] += torch.tensor([float(min(len(text or b""), _LONGEST)) for text in self.table.texts])
 
     def judge(self, case: Case, against: Against = "noise") -> Verdict:
         """Decode a case and compare."""
@@ -111,7 +135,7 @@ class Judge:
             if self._same(case, result) and not engine.left:
                 return Verdict(True)
             got = ", ".join(candidate.text for call in result.calls for candidate in call.candidates)
-        text = f"{case.prompt!r} + {case.text!r} + {case.tail!r}"
+        text = f"{case.prompt!r} + {case.written(case.calls)!r} + {case.tail!r}"
         return Verdict(True, f"{self.name} {case.id} {case.format} {against}: {text}; got {got!r}; {engine.left}")
 
     def _wanted(self, case: Case, calls: Sequence[Call]) -> tuple[int, ...] | None:
@@ -177,8 +201,3 @@ def is_admitted_call(call: Call, tool: ToolSpec, call_format: CallFormat) -> boo
         and call.arguments.keys() <= specs.keys()
         and all(is_admitted(value, specs[key], call_format) for key, value in call.arguments.items())
     )
-
-
-def with_tool(tools: LookupDictionary, tool: ToolSpec) -> LookupDictionary:
-    """The tools with another version of one of them."""
-    return replace(tools, tools=tuple(tool if t.name == tool.name else t for t in tools.tools))

@@ -1,11 +1,13 @@
-"""Hypothesis strategies: values that lie at token boundaries, in calls of one tool with unused optional keys."""
+"""Values that lie at token boundaries, in calls of one tool with unused optional keys, and the law for them."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from boundaries.gold import PROMPTS, TAILS
-from boundaries.judge import Case, is_admitted_call
+from boundaries.judge import AGAINST, Case, Judge, is_admitted_call
 from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -60,3 +62,14 @@ def cases(draw: st.DrawFn, format: str) -> Case:
         call = Call(name, arguments | {p.name: 1 for p in parameters if p.name in arguments})
         spec = tool(name, *(parameter(p.name, "int", required=bool(p.required)) for p in parameters))
     return Case("made up", format, LookupDictionary((spec,)), (call,), prompt, tail)
+
+
+def demand_made_up(judges: Sequence[Judge], count: int, formats: Iterable[str] = CALL_FORMATS) -> None:
+    """Judge so many cases."""
+
+    @settings(max_examples=count, suppress_health_check=list(HealthCheck))
+    @given(st.sampled_from(judges), st.sampled_from(sorted(formats)).flatmap(cases), st.sampled_from(AGAINST))
+    def law(judge: Judge, case: Case, against: Any) -> None:
+        assert judge.judge(case, against).miss is None
+
+    law()

@@ -1,6 +1,5 @@
 """The vocabularies of well-known models under decoders with tiny random models; tests skip where they are absent."""
 
-from functools import lru_cache
 from pathlib import Path
 
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
@@ -20,12 +19,8 @@ def vocabularies(shared: Path) -> list[str]:
     return sorted(path.parent.name for path in (shared / FOLDER).glob("*/tokenizer.json"))
 
 
-@lru_cache(maxsize=1)
-def real_decoder(shared: Path, name: str, marked: bool = False) -> SyntheticDecoder:
-    """A decoder with one of these tokenizers, perhaps with all formats' marks and ends of turns as tokens.
-
-    Only the last one is kept, since they are large.
-    """
+def real_decoder(shared: Path, name: str, marked: bool) -> SyntheticDecoder:
+    """A decoder with one of these tokenizers, perhaps with all formats' marks and ends of turns as tokens."""
     tokenizer = AutoTokenizer.from_pretrained(str(shared / FOLDER / name))
     if marked:
         tokenizer.add_tokens([*dict.fromkeys([*MARKS, *TURN_ENDS])], special_tokens=True)

@@ -8,6 +8,7 @@ import weakref
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 import torch
@@ -182,30 +183,16 @@ def test_each_module_keeps_its_mode() -> None:
     assert model.training
 
 
-class Heard(BaseStreamer):
-    """Keeps what a streamer is told, None at the end."""
-
-    def __init__(self) -> None:
-        self.told: list[list[int] | None] = []
-
-    def put(self, value: torch.Tensor) -> None:
-        """See BaseStreamer."""
-        self.told.append(value.flatten().tolist())
-
-    def end(self) -> None:
-        """See BaseStreamer."""
-        self.told.append(None)
-
-
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_streamer_hears_the_prompt_the_tokens_and_the_end(bound: bool) -> None:
-    heard = Heard()
+    heard = Mock(spec=BaseStreamer)
     given: dict[str, Any] = {"custom_generate": method(streamer=heard)} if bound else {"streamer": heard}
     sequence = generate(**given)
-    assert heard.told == [sequence[:WIDTH], *([token] for token in sequence[WIDTH:]), None]
+    told = [put.args[0].flatten().tolist() for put in heard.put.call_args_list]
+    assert told == [sequence[:WIDTH], *([token] for token in sequence[WIDTH:])] and heard.mock_calls[-1] == call.end()
     with pytest.raises(ConfigError):
         generate(**given, max_new_tokens=2)
-    assert heard.told.count(None) == 2
+    assert heard.end.call_count == 2
     with pytest.raises(ConfigError, match="a streamer takes one prompt, got 2"):
         MODEL.generate(**inputs("a", "b"), **{"custom_generate": method()} | given)
 

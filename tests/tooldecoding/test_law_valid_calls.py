@@ -3,6 +3,7 @@
 import random
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +13,8 @@ from eval.benchmarks.api_bank.parser import get_api_call
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from formats.law.law import BIASES
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from synthetic import decode, synthetic
+from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
+from synthetic import Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
@@ -52,31 +53,23 @@ def odd_tool(chance: random.Random, name: str) -> ToolSpec:
     return ToolSpec(name, "", tuple(parameters))
 
 
-def odd_tools(chance: random.Random) -> LookupDictionary:
-    return LookupDictionary(tuple(odd_tool(chance, n) for n in chance.sample(NAMES, chance.randint(1, 4))))
-
-
-def as_bfcl_reads(text: str) -> Any:
-    try:
-        return decode_calls(text)
-    except CallDecodeError:
-        return None
-
-
 @pytest.mark.parametrize("format", ["pythonic", "api-bank"])
 @pytest.mark.parametrize("seed", range(25))
 def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format: str) -> None:
     chance, kind = random.Random(seed), ("byte level", "pieces and bytes")[seed % 2]
     for number in range(3):
-        tools, bias, can_drop = odd_tools(chance), chance.choice(list(BIASES.values())), chance.random() < 0.7
+        tools = lookup(*(odd_tool(chance, name) for name in chance.sample(NAMES, chance.randint(1, 4))))
+        bias, can_drop = chance.choice(list(BIASES.values())), chance.random() < 0.7
         fields = {"max_value_tokens": chance.choice([1, 4, 12]), "order_limit": chance.choice([1, 3]), "max_calls": 2}
         engine = RandomEngine(synthetic(kind).table.texts, seed * 10 + number, bias, can_drop)
         result = decode(engine, chance.choice(["x\n", "x ", "é"]), tools, kind, format=format, **fields)
         if not unreadable(CALL_FORMATS[format], lookup(*(tools[c.voted.name] for c in result.calls))):
             assert result.valid, (result.text, result.errors)
         if format == "pythonic":
-            written = [(call.name, call.arguments) for call in result.calls]
-            assert result.valid == (as_bfcl_reads(result.text) == written), (result.text, result.errors)
+            read, written = None, [(call.name, call.arguments) for call in result.calls]
+            with suppress(CallDecodeError):
+                read = decode_calls(result.text)
+            assert result.valid == (read == written), (result.text, result.errors)
         elif result.valid:
             found = get_api_call(result.text)
             assert found is not None and found.name == result.calls[0].name
@@ -155,3 +148,13 @@ def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
     decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
     prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(TOOLS["objects"])
     assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
+
+
+def test_no_call_follows_where_the_context_has_no_room() -> None:
+    decoder = SyntheticDecoder(of_few_positions(256), TOKENIZER)
+    prompt, tools = "x\n", lookup(*(tool(f"f{number}") for number in range(10, 99)))
+    text = "[" + ", ".join(f"{name}()" for name in tools) + "]"
+    decoder.engine = Writer(prompt, text)
+    [result] = decoder.run([Request(prompt, tools, DecodeOptions(format="pythonic", max_calls=500))])
+    assert 3 < len(result.calls) < 100 and result.valid
+    assert max(len(branch.tokens) for branch in decoder.engine._branches.values()) <= 256

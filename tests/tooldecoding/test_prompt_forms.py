@@ -1,7 +1,12 @@
-"""The Python API: a prompt as text, token ids or messages is the same tokens; a typed error for each mistake."""
+"""The Python API: a prompt as text, token ids or messages is the same tokens; a typed error for each mistake.
 
+The reference model's chat template: BFCL's prompt, calls in the format pythonic, one clear line on errors.
+"""
+
+import json
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -14,8 +19,12 @@ from lookup.errors import DocumentationError
 from synthetic import Writer, decode
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding import Request, ToolDecoder, tool_decoding
+from tooldecoding.chat.probe import chat_prompt
+from tooldecoding.chat.prompts import BFCL_ENDING, bfcl_prompt
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.errors import ConfigError, ModelError, PromptError
+from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.options import DecodeOptions
 from tools import WEATHER, lookup, parameter, tool
 
@@ -38,7 +47,7 @@ def adding(tokenizer: PreTrainedTokenizerFast, template: str) -> PreTrainedToken
 
 TOKENIZERS = {
     "byte level": adding(byte_level_tokenizer(), "<s> $A"),
-    "pieces and bytes": adding(sentencepiece_tokenizer(byte_fallback=True), "<s> $A"),
+    "pieces and bytes": adding(sentencepiece_tokenizer(True), "<s> $A"),
     "end as well": adding(byte_level_tokenizer(), "<s> $A </s>"),
 }
 
@@ -57,25 +66,9 @@ def chat(decoder: ToolDecoder, tokenize: bool) -> Any:
 
 def fed(decoder: ToolDecoder, prompt: Any) -> list[int]:
     """The first branch's tokens that an engine is fed while a prompt is decoded, up to the prompt's end and beyond."""
-    make, tokens = decoder.new_engine, []
-
-    def watched() -> Any:
-        engine = make()
-        extend = engine.extend
-
-        def heard(feeds: Any) -> Any:
-            tokens.extend(feeds[0].tokens)
-            return extend(feeds)
-
-        engine.extend = heard  # type: ignore[method-assign]
-        return engine
-
-    decoder.new_engine = watched
-    try:
+    with patch.object(BatchedEngine, "extend", autospec=True, side_effect=BatchedEngine.extend) as extend:
         decoder.decode(prompt, TOOLS)
-    finally:
-        decoder.new_engine = make
-    return tokens
+    return [token for call in extend.call_args_list for token in call.args[1][0].tokens]
 
 
 def test_text_ids_and_messages_are_one_prompt(decoder: ToolDecoder) -> None:
@@ -154,3 +147,73 @@ def test_a_call_has_a_name_and_arguments() -> None:
     assert "F(x=7)" in repr(call) and "valid" in repr(result)
     with pytest.raises(KeyError):
         call.confidence("y")
+
+
+REFERENCE = load_tokenizer("reference")
+FUNCTIONS = [
+    {"type": "function", "function": {"name": name, "description": "Größe <b>", "parameters": {"type": "object"}}}
+    for name in ("f", "g.h")
+]
+USER = {"role": "user", "content": "Hello."}
+
+
+def asked(given: object, *more: dict[str, Any]) -> dict[str, Any]:
+    """Calls, the first of f."""
+    first = {"id": "1", "type": "function", "function": {"name": "f", "arguments": given}}
+    return {"role": "assistant", "content": None, "tool_calls": [first, *more]}
+
+
+DEEP = "[" * 70 + "]" * 70
+MALFORMED = ["", "{", "[]", "{} {}", '{"a": 1,}', "{a: 1}", '{"a": "b}', '{"a": "\\u12"}', '{"a": 1}}', "{,}"]
+MALFORMED += ['{"a": NaN}', f'{{"a": {DEEP}}}']
+NO_OBJECT = "the arguments of the call of f are not the text of one JSON object"
+
+
+def test_a_dialogue_of_several_turns() -> None:
+    messages = [
+        {"role": "system", "content": "Be\nbrief."},
+        USER,
+        asked({"city": "Paris"}, {"name": "g.h", "arguments": '{"n": [1, true, null]}'}),
+        {"role": "tool", "tool_call_id": "1", "content": '{\n "sky": "blue"\n}'},
+        {"role": "tool", "tool_call_id": "2", "content": "it's 20"},
+        {"role": "assistant", "content": "It is blue."},
+        {"role": "user", "content": [{"type": "text", "text": "And"}, {"type": "text", "text": " now?"}]},
+    ]
+    lines = [
+        "System: Be brief.",
+        "User: Hello.",
+        "Calls: [f(city='Paris'), g.h(n=[1, True, None])]",
+        'Results: {  "sky": "blue" }',
+        'Results: "it\'s 20"',
+        "AI: It is blue.",
+        "User: And now?",
+    ]
+    functions = json.dumps([tool["function"] for tool in FUNCTIONS], indent=4, ensure_ascii=False)
+    prompt = chat_prompt(REFERENCE, messages, FUNCTIONS)
+    assert prompt == bfcl_prompt(functions, lines)
+    history = REFERENCE.apply_chat_template(messages, tools=FUNCTIONS, tokenize=False)
+    assert history + BFCL_ENDING == prompt
+
+
+@pytest.mark.parametrize(
+    ("messages", "message"),
+    [
+        ([{"role": "critic", "content": "x"}], "unknown role critic; known: system, user, assistant, tool"),
+        ([{"content": "x"}], "unknown role ; known"),
+        ([USER, {"role": "system", "content": "x"}], "a system message must be the first message"),
+        ([USER, {"role": "tool", "content": "x"}], "a tool message must follow the call whose result it is"),
+        ([asked({}), *[{"role": "tool", "content": "x"}] * 2], "must follow the call"),
+        ([asked({}), {"role": "tool"}], "a message of role tool needs a content"),
+        ([{"role": "user", "content": 3}], "a message of role user needs a content"),
+        ([{"role": "user", "content": [{"type": "image"}]}], "texts only; a message of role user has another part"),
+        ([{"role": "assistant", "content": None}], "a message of role assistant needs a content"),
+        ([asked({}, {"type": "function"})], "a tool call needs a function with a name"),
+        *(([USER, asked(text)], NO_OBJECT) for text in MALFORMED),
+        ([asked([1])], "the arguments of the call of f are not"),
+        ([asked({"a": json.loads(DEEP)})], "nested deeper than 64 levels"),
+    ],
+)
+def test_wrong_messages(messages: list[dict[str, Any]], message: str) -> None:
+    with pytest.raises(PromptError, match=message) as error:
+        chat_prompt(REFERENCE, messages, FUNCTIONS)
+    assert "\n" not in str(error.value)

@@ -131,25 +131,27 @@ def test_what_the_model_wants_is_written(name: str, prompt: str, tools: list[Too
     assert counters.forward_passes == counters.constrained_tokens + counters.free_tokens
 
 
+ACTION = 'Thought: rain?\nAction: 查询天气\nAction Input: {"城市":"\\u5317京"}'
+
+
 @pytest.mark.parametrize("can_drop", [True, False])
 @pytest.mark.parametrize(
     ("form", "written", "text"),
     [
         ("call", "I will call. [查询天气(城市='北京')] and", "I will call. [查询天气(城市='北京')]"),
         ("call", "See [1]", "See [查询天气(城市="),
-        ("react", 'Thought: rain?\nAction: 查询天气\nAction Input: {"城市":"\\u5317京"}!', None),
+        ("react", f"{ACTION}!", ACTION),
         ("react", "No call.", "No call."),
     ],
 )
-def test_free_text_before_a_call(form: Form, written: str, text: str | None, can_drop: bool) -> None:
+def test_free_text_before_a_call(form: Form, written: str, text: str, can_drop: bool) -> None:
     fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "auto", "max_value_tokens": 40}
-    expected = written.removesuffix("!") if text is None else text
     result = tooldec(Writer("Q", written, can_drop=can_drop), "Q", lookup(CHINESE), form, **fields)
-    assert result.text.startswith(expected)
-    if "查" in written:
-        assert result.text == expected and result.calls == (Call("查询天气", {"城市": "北京"}),)
-    elif form == "react":
-        assert result.text == expected and not result.calls and not result.truncated
+    if written == "See [1]":
+        assert result.text.startswith(text)
+    else:
+        called = (Call("查询天气", {"城市": "北京"}),) if "查" in written else ()
+        assert (result.text, result.calls, result.truncated) == (text, called, False)
 
 
 @pytest.mark.parametrize("can_drop", [True, False])

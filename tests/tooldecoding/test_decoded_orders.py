@@ -1,4 +1,4 @@
-"""Adaptive stopping in the decoder: same call, no more positions; and what is reported with it."""
+"""Orders: what they leave behind (a branch, log-probabilities, whole characters), and stopping before all are done."""
 
 import io
 import itertools
@@ -10,14 +10,105 @@ from functools import partial
 from typing import Any
 
 import pytest
+import torch
 from rich.console import Console
 
-from synthetic import decode, likes, synthetic
+from lookup.values.grammar import value_grammar
+from synthetic import Writer, decode, likes, synthetic
+from tooldecoding.calls.value_end import ValueState
 from tooldecoding.cli.results import show_result
+from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticEngine
-from tools import PROMPTS, WEATHER, lookup
+from tooldecoding.tokens.trie import Trie
+from tools import PROMPTS, WEATHER, lookup, parameter, tool
 from voting import Stopping, orders_needed
+
+
+def reads(good: str, literal: Callable[[str, bool], str]) -> Callable[[str], str]:
+    """A model that calls ``g`` only behind the call ``good``; ``literal`` is its value for a key, the first or not."""
+
+    def continuation(written: str) -> str:
+        text = written.partition("\n")[2]
+        if "f(" not in text:
+            return "[f("[len(text) :]
+        wanted = f"{good}, g()]"
+        if wanted.startswith(text) and len(text) >= len(good) - 1:
+            return wanted[len(text) :]
+        if begun := re.search(r"([(,]) ?(\w)=([^,()]*)$", text):
+            value = literal(begun[2], begun[1] == "(")
+            if value.startswith(begun[3]) and value != begun[3]:
+                return value[len(begun[3]) :] + ")"
+        return ")]"[text.endswith(")") :]
+
+    return continuation
+
+
+@pytest.mark.parametrize(
+    ("keys", "literal", "good"),
+    [
+        ("ab", lambda key, first: "1.5", "[f(a=1.5, b=1.5)"),  # of equal calls the documented order is read
+        # and of those with equal votes
+        ("ab", lambda key, first: "1" if (key == "a") == first else "1.0", "[f(a=1, b=1)"),
+        ("abc", lambda key, first: "2.5" if first else "1.5", "[f(a=1.5, b=1.5, c=1.5)"),  # no order wrote what won
+    ],
+)
+def test_a_further_call_reads_the_voted_one_nearest_to_documentation_order(keys: str, literal: Any, good: str) -> None:
+    tools = lookup(tool("f", *(parameter(key, "float") for key in keys)), tool("g"))
+    for seed in range(3):
+        engine = ScriptedEngine(synthetic().table.texts, reads(good, literal))
+        result = decode(engine, "x\n", tools, format="pythonic", order_limit=6, max_calls=2, seed=seed)
+        assert [call.name for call in result.calls] == ["f", "g"], result.text
+
+
+class Torn(Writer):
+    """A model that likes what it writes as much as a token that no value has."""
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        found = super().next_logits(tokens).logits.clone()
+        found[self._texts.index(None)] = found.max()
+        return NextTokenLogits(torch.where(found < found.max(), -1e4, found))
+
+
+def test_the_logprob_of_a_value_is_the_mean_of_its_tokens() -> None:
+    text, tools = "[f(a='one two three', b=12345)]", lookup(tool("f", parameter("a", "str"), parameter("b", "int")))
+    result = decode(Torn("x\n", text), "x\n", tools, format="pythonic", max_calls=1, order_limit=1)
+    assert [p.logprob for p in result.calls[0].voted.parameters] == pytest.approx([math.log(0.5)] * 2, abs=1e-3)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
+def test_a_value_at_its_limit_ends_with_a_whole_character(most: int) -> None:
+    tools, texts = lookup(tool("f", parameter("a", "str"))), synthetic().table.texts
+    assert not any("京".encode() in (text or b"") for text in texts)
+    result = decode(Writer("x\n", "[f(a='" + "京" * 9), "x\n", tools, max_calls=1, max_value_tokens=most)
+    value = result.calls[0].arguments["a"]
+    assert value == "京" * len(value) and result.calls[0].candidates[0].text == f"f(a='{value}')"
+    assert 1 <= len(value) <= most
+
+
+@pytest.mark.parametrize(
+    ("format", "piece", "kept"),
+    [
+        ("pythonic", "a')]", "a'"),
+        ("pythonic", "a', b", "a'"),
+        ("pythonic", "a')x", None),
+        ("qwen-xml", "a</tool_call>", None),
+        ("qwen-xml", "a</parameter>b", None),
+    ],
+)
+def test_what_may_stand_in_and_behind_a_value(format: str, piece: str, kept: str | None) -> None:
+    state = ValueState(value_grammar(parameter("a", "str"), CALL_FORMATS[format].notation), CALL_FORMATS[format])
+    step = state(piece.encode())
+    assert (step and step.value) == kept and (step is None or step.closed)
+
+
+def test_what_texts_share_ends_before_a_character_that_differs() -> None:
+    for texts, shared in ((["xé", "xè"], "x"), (["é", "è"], ""), (["éa", "éb"], "é")):
+        trie = Trie(synthetic().table, texts)
+        assert trie.shared(trie.all) == shared.encode()
+
 
 TOOLS = lookup(WEATHER)
 LITERALS = {
@@ -75,7 +166,7 @@ def fewest(full: DecodeResult, stopping: Stopping, level: float, share: float) -
 
 @pytest.mark.parametrize("fields", [{"max_calls": 2}, {"value_constraint": "free", "max_calls": 1}], ids=str)
 def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> None:
-    used: set[int] = set()
+    used, passes = set[int](), [0, 0]
     for number, new_engine in enumerate(engines()):
         fields = fields | {"format": "pythonic", "optional_share": (0.5, 0.2)[number % 2]}
         fields["order_limit"] = (12, 6, 5, 12)[number // 4 % 4]
@@ -98,7 +189,9 @@ def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> 
                 assert spent == of  # what orders share is computed once, also by orders of different rounds
                 assert exact.counters.forward_passes >= every.counters.forward_passes
         used.add(len(exact.calls[0].candidates))
+        passes = [passes[0] + every.counters.forward_passes, passes[1] + exact.counters.forward_passes]
     assert len(used) > 4  # the vote was settled early and late
+    assert passes[1] < 1.3 * passes[0]  # orders that turn out to be needed begin beside the others, not round by round
 
 
 @pytest.mark.parametrize(
@@ -114,22 +207,12 @@ def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> 
     ],
 )
 def test_orders_of_a_sure_model(fields: dict[str, Any], orders: int) -> None:
-    sure = ScriptedEngine(synthetic().table.texts, hesitant(0, 0.0))
-    result = decode_weather(sure, format="pythonic", **fields)
+    sure = partial(ScriptedEngine, synthetic().table.texts, hesitant(0, 0.0))
+    result = decode_weather(sure(), format="pythonic", **fields)
     assert result.text == "[GetWeather(city='Rome', days=3, unit='celsius', price=1.5)]"
     assert len(result.calls[0].candidates) == orders
     if orders in (4, 7, 10):  # the others are not begun
-        every = decode_weather(ScriptedEngine(synthetic().table.texts, hesitant(0, 0.0)), format="pythonic")
-        assert result.counters.free_tokens < every.counters.free_tokens
-
-
-def test_orders_that_turn_out_to_be_needed_begin_beside_the_others() -> None:
-    passes = {"none": 0, "exact": 0}
-    for new_engine in list(engines())[::2]:
-        for stopping in passes:
-            result = decode_weather(new_engine(), max_calls=1, order_limit=12, stopping=stopping)
-            passes[stopping] += result.counters.forward_passes
-    assert passes["exact"] < 1.3 * passes["none"]  # round after round it would be twice as many
+        assert result.counters.free_tokens < decode_weather(sure(), format="pythonic").counters.free_tokens
 
 
 def test_confidence_in_what_is_printed() -> None:
