@@ -1,8 +1,8 @@
 """A batch without a model: an echo writes the prompt and the settings that it was given."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,45 +17,31 @@ from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
 
 
-@dataclass(frozen=True)
-class Said:
-    """What the echo decodes."""
-
-    text: str
-
-    def to_json(self, identifier: str) -> dict[str, Any]:
-        return {"id": identifier, "text": self.text, "calls": []}
-
-
 class Echo:
     """In place of a model: the last of some rows ends first. It may break off after some rows, or refuse a prompt."""
 
-    def __init__(self) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.rows: int | None = None
+        self.interrupt: Callable[..., Any] = signal.default_int_handler
         self.refuse = "nothing of the kind"
         self.prompts: list[str] = []
         tokenizer = byte_level_tokenizer()
-        model = tiny_model("llama", len(tokenizer))
-        self.decoder = SimpleNamespace(model=model, tokenizer=tokenizer, prompt_ids=lambda request: [])
-        self.decoder.run_each = self.run_each
+        self.model = tiny_model("llama", len(tokenizer))
+        patch.setattr(place, "load_quietly", lambda *options, **arguments: (self.model, tokenizer))
+        decoder = SimpleNamespace(tokenizer=tokenizer, prompt_ids=lambda request: [], run_each=self.run_each)
+        patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: decoder)
 
-    def run_each(self, requests: Sequence[Request], at_once: int) -> Iterator[tuple[int, Said]]:
+    def run_each(self, requests: Sequence[Request], at_once: int) -> Iterator[tuple[int, Any]]:
         if any(self.refuse in str(r.prompt) for r in requests):
             raise PromptError("refused")
         self.prompts += [str(r.prompt) for r in requests]
         for number, request in reversed([*enumerate(requests)]):
             if self.rows == 0:
-                raise KeyboardInterrupt
+                self.interrupt(signal.SIGINT, None)
             if self.rows is not None:
                 self.rows -= 1
-            yield number, Said(said(str(request.prompt), request.options.order_limit))
-
-
-def decode_with(echo: Echo, patch: pytest.MonkeyPatch) -> None:
-    """Let an echo decode batches."""
-    loaded = echo.decoder.model, echo.decoder.tokenizer
-    patch.setattr(place, "load_quietly", lambda *options, **arguments: loaded)
-    patch.setattr(decode_task, "ToolDecoder", lambda *options, **more: echo.decoder)
+            result = {"text": said(str(request.prompt), request.options.order_limit), "calls": []}
+            yield number, SimpleNamespace(to_json=lambda identifier, result=result: {"id": identifier} | result)
 
 
 def said(prompt: str, order_limit: int = 12) -> str:

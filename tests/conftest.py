@@ -75,11 +75,9 @@ def cli() -> Cli:
 @pytest.fixture
 def echo(monkeypatch: pytest.MonkeyPatch) -> "Echo":
     """Batches are decoded by an echo."""
-    from batch_echo import Echo, decode_with
+    from batch_echo import Echo
 
-    echo = Echo()
-    decode_with(echo, monkeypatch)
-    return echo
+    return Echo(monkeypatch)
 
 
 @pytest.fixture

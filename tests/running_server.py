@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,6 @@ import uvicorn
 
 from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Answerer, application
 from tooldecoding.server.completions import Completions
@@ -33,6 +33,8 @@ from tooldecoding.server.web_server import web_server
 from tools import documented
 
 MODEL = "reference"
+PATH = "/v1/chat/completions"
+RESPONSES = "/v1/responses"
 PATIENCE = 120
 """Seconds after which a test gives up; nothing is measured with it."""
 
@@ -76,42 +78,36 @@ def body(**fields: Any) -> dict[str, Any]:
 
 def every_kind() -> list[dict[str, Any]]:
     """Calls, text and answers in JSON, with prompts of many lengths, streamed and not."""
-    asked: list[dict[str, Any]] = []
-    for number, city in enumerate(["Rome", "Paris", "New York"]):
-        said = f"{'Well, let me see. ' * 5**number}What is the weather in {city} for {number + 2} days?"
-        asked.append({"messages": [{"role": "user", "content": said}], "tool_choice": "required"})
-    extra = [tool(f"other_{number}", x={"type": "string"}) for number in range(8)]
-    asked.append({"tools": TOOLS + extra})
-    asked.append({"messages": HELLO, "tools": None, "max_tokens": 15})
-    schema = documented("x", days={"type": "integer"})["parameters"]
-    asked.append({"tools": None, "response_format": in_schema(schema), "max_tokens": 15})
+    asked: list[dict[str, Any]] = [
+        {"messages": [{"role": "user", "content": f"{'Well, let me see. ' * 5**length}{ROME[0]['content']}"}]}
+        for length in range(3)
+    ]
+    asked += [
+        {"tools": TOOLS + [tool(f"other_{number}", x={"type": "string"}) for number in range(8)]},
+        {"messages": HELLO, "tools": None, "max_tokens": 15},
+        {"tools": None, "response_format": in_schema(WEATHER["function"]["parameters"]), "max_tokens": 15},
+    ]
     return [{"stream": stream, "tooldecoding": {"order_limit": 2}} | each for each in asked for stream in (False, True)]
 
 
 @dataclass(frozen=True)
-class Running:
-    """A server that answers.
+class Server:
+    """A server that answers; ``http`` asks it."""
 
-    ``http`` asks it; ``answerer`` is what answers, and ``web`` what serves it.
-    """
-
-    answerer: Any
-    web: uvicorn.Server
-    port: int
     http: httpx.Client
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return str(self.http.base_url).rstrip("/")
 
     def ask(self, **fields: Any) -> httpx.Response:
         """Send a request for the weather in Rome, changed."""
         return self.send(json.dumps(body(**fields)))
 
-    def send(self, content: str | bytes, headers: Mapping[str, str] | None = None) -> httpx.Response:
-        """Send any content to chat completions."""
+    def send(self, content: Any, headers: Mapping[str, str] | None = None, path: str = PATH) -> httpx.Response:
+        """Send any content, a text, bytes or pieces."""
         given = {"Content-Type": "application/json"} | dict(headers or {})
-        return self.http.post("/v1/chat/completions", content=content, headers=given)
+        return self.http.post(path, content=content, headers=given)
 
     def chunks(self, **fields: Any) -> list[dict[str, Any]]:
         """Send a request for a stream; returns its events, of which the last must be ``[DONE]``."""
@@ -121,6 +117,10 @@ class Running:
         *events, last, rest = answer.text.split("\n\n")
         assert (last, rest) == ("data: [DONE]", "")
         return [json.loads(event.removeprefix("data: ")) for event in events]
+
+    def streamed(self, **fields: Any) -> AbstractContextManager[httpx.Response]:
+        """Send a request for a stream, whose lines come behind its head."""
+        return self.http.stream("POST", PATH, json=body(**fields | {"stream": True}))
 
     def answered(self, **fields: Any) -> Any:
         """What a client sees, without ids, times, cost, and numbers that rounding changes."""
@@ -138,17 +138,36 @@ class Running:
         arguments = choice["message"]["tool_calls"][0]["function"]["arguments"]
         assert json.loads(arguments) == {"city": "Rome", "days": 3}
 
+    def figure(self, name: str) -> float:
+        """A figure of ``/metrics``, over all replicas; 0 if there is none yet."""
+        lines = self.http.get("/metrics").text.splitlines()
+        starts = f"tooldecoding_{name} ", f"tooldecoding_{name}{{"
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(starts))
+
+
+@dataclass(frozen=True)
+class Running(Server):
+    """A server in this process: ``answerer`` is what answers, and ``web`` what serves it."""
+
+    answerer: Any
+    web: uvicorn.Server
+
     @property
     def asked(self) -> int:
         """Requests that run or wait."""
         scheduler = self.answerer.scheduler
         return len(scheduler._jobs) + len(scheduler._waiting)
 
+    def wait_until_idle(self) -> None:
+        """Return when nothing runs or waits, and the engine has no branch left."""
+        wait_until(lambda: not self.asked)
+        assert len(self.answerer.scheduler._batch) == 0
+
     def unread(self, sent: int | None = None, **fields: Any) -> socket.socket:
         """Send a request, or its first bytes, and read nothing; returns the connection."""
         content = json.dumps(body(**fields)).encode()
         connection = self.connect()
-        head = "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        head = f"POST {PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
         connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content[:sent])
         return connection
 
@@ -157,13 +176,8 @@ class Running:
         connection = socket.socket()
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(PATIENCE)
-        connection.connect(("127.0.0.1", self.port))
+        connection.connect((self.http.base_url.host, self.http.base_url.port))
         return connection
-
-    def figure(self, name: str) -> float:
-        """A figure of ``/metrics``."""
-        lines = self.http.get("/metrics").text.splitlines()
-        return next(float(line.split()[-1]) for line in lines if line.split()[0] == f"tooldecoding_{name}")
 
     @contextmanager
     def held(self) -> Iterator[threading.Event]:
@@ -206,7 +220,7 @@ def running(answers: ToolDecoder | Answerer, **options: Any) -> Iterator[Running
         wait_until(lambda: web.started)
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
             try:
-                yield Running(answerer, web, port, http)
+                yield Running(http, answerer, web)
             finally:
                 web.should_exit = True
                 thread.join(PATIENCE)
@@ -219,6 +233,11 @@ def wait_until(happened: Callable[[], bool]) -> None:
     while not happened():
         assert time.monotonic() < end, "it never happened"
         time.sleep(0.01)
+
+
+def lines_of(stream: httpx.Response) -> Iterator[str]:
+    """The lines of a stream that are not empty, as they come."""
+    return filter(None, stream.iter_lines())
 
 
 def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
@@ -260,8 +279,6 @@ class Told(Answerer):
 
 def load(options: ServeCommand) -> Answerer:
     """What replicas load."""
-    if options.model == "missing":
-        raise ModelError("there is no model 'missing'")
     if options.model == "stub":
         return Told(options)
     from tooldecoding.server.replicas.replica import load_completions
@@ -269,19 +286,18 @@ def load(options: ServeCommand) -> Answerer:
     return load_completions(options)
 
 
-def told(what: str, tools: int = 0, **fields: Any) -> dict[str, Any]:
+def told(what: str, tools: int = 0) -> dict[str, Any]:
     """A request that a stub does; ``tools`` says which."""
     given = [tool(f"tool_{tools}", x={"type": "string"})]
-    return {"model": "stub", "messages": [{"role": "user", "content": what}], "tools": given} | fields
+    return {"model": "stub", "messages": [{"role": "user", "content": what}], "tools": given}
 
 
 @dataclass(frozen=True)
-class RunningReplicas:
-    """A server with replicas that answers; ``lines`` are its log."""
+class Process(Server):
+    """A server that is a process, perhaps with stubs in replicas; ``lines`` are its log."""
 
     process: subprocess.Popen[str]
     lines: list[dict[str, Any]]
-    http: httpx.Client
     go: Path
 
     def free(self) -> None:
@@ -290,39 +306,37 @@ class RunningReplicas:
         wait_until(lambda: not self.figure("running"))
         self.go.unlink()
 
-    @property
-    def server(self) -> Running:
-        """For requests that a model answers."""
-        nothing: Any = None
-        return Running(nothing, nothing, 0, self.http)
-
-    def ask(self, what: str, tools: int = 0, **fields: Any) -> httpx.Response:
-        return self.http.post("/v1/chat/completions", json=told(what, tools, **fields))
-
-    def stream(self, tools: int = 0) -> Any:
-        return self.http.stream("POST", "/v1/chat/completions", json=told("stream", tools))
-
-    def figure(self, name: str) -> float:
-        """A figure of all replicas together."""
-        lines = self.http.get("/metrics").text.splitlines()
-        return sum(float(line.split()[-1]) for line in lines if line.startswith(f"tooldecoding_{name}{{replica="))
-
-    def health(self) -> str:
-        return str(self.http.get("/health").json()["status"])
+    def tell(self, what: str, tools: int = 0) -> httpx.Response:
+        return self.ask(**told(what, tools))
 
     def logged(self, event: str) -> list[dict[str, Any]]:
         return [line for line in self.lines if line["event"] == event]
 
+    def assert_what_runs_is_finished(self) -> None:
+        """Told to stop, it finishes a stream and an answer, and ends with the documented exit code."""
+        text = {"messages": HELLO, "tools": None, "max_tokens": 320}
+        with ThreadPoolExecutor(1) as clients, self.streamed(**text) as stream:
+            events = lines_of(stream)
+            assert "assistant" in next(events)
+            whole = clients.submit(self.ask, **text)
+            wait_until(lambda: self.figure("running") == 2)
+            self.process.send_signal(signal.SIGTERM)
+            assert [*events][-1] == "data: [DONE]"
+            assert whole.result().json()["usage"]["completion_tokens"] > 0
+        assert self.process.wait(PATIENCE) == 128 + signal.SIGTERM
+        wait_until(lambda: self.lines[-1]["event"] == "stopped")
+
 
 @contextmanager
-def running_replicas(settings: Path) -> Iterator[RunningReplicas]:
-    """Inside the block, a process serves with the settings of a file."""
-    go = settings.with_name("go")
-    command = [__file__, "serve", "--ray", "local", "--port", "0", "--config", settings]
+def serving(folder: Path, *command: object) -> Iterator[Process]:
+    """Inside the block, Python serves as a command says."""
+    go = folder / "go"
     paths = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[1])))
     environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0", "GO": str(go)}
     lines: list[dict[str, Any]] = []
-    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, *map(str, command)], stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
         assert process.stderr is not None
         reader = threading.Thread(target=_read, args=(process.stderr, lines))
         reader.start()
@@ -331,7 +345,7 @@ def running_replicas(settings: Path) -> Iterator[RunningReplicas]:
             assert process.poll() is None, lines
             [port] = [line["port"] for line in lines if line["event"] == "listening"]
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
-                yield RunningReplicas(process, lines, http, go)
+                yield Process(http, process, lines, go)
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE)
         finally:

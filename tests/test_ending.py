@@ -6,15 +6,14 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from command_line import CASES, Cli
+from batch_echo import Echo, Folder, row
+from command_line import CASES
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.decode_task import GROUP
 from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
-from tooldecoding.decoder import ToolDecoder
 from tools import documented
 
 ROOT = Path(__file__).parent.parent
@@ -47,28 +46,18 @@ def test_a_closed_pipe(tmp_path: Path, arguments: list[str], count: int) -> None
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
 def test_signals_end_a_batch_alike_and_what_is_finished_is_kept(
-    cli: Cli, tiny_model_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+    folder: Folder, echo: Echo, number: int, code: int
 ) -> None:
     # a shell that runs the tests in the background has SIGINT ignored
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    rows, out = tmp_path / "rows.jsonl", tmp_path / "out.jsonl"
-    rows.write_text("".join(json.dumps({"id": n, "prompt": "Hello"}) + "\n" for n in range(12)))
-    options = ["--model", tiny_model_path, "--tool-choice", "none", "--max-text-tokens", 2, "--batch-size", 1]
-    decode, groups = ToolDecoder.run_each, iter(range(3))
-
-    def decode_two(*given: Any, **options: Any) -> Any:
-        if next(groups) == 2:
-            os.kill(os.getpid(), number)
-        return decode(*given, **options)
-
-    monkeypatch.setattr(ToolDecoder, "run_each", decode_two)
+    echo.rows, echo.interrupt = 2 * GROUP, lambda *_: os.kill(os.getpid(), number)
     try:
-        ran = cli("decode", "--batch", rows, "--out", out, *options)
+        ran = folder.decode([*map(row, range(3 * GROUP))], "--batch-size", 1)
     finally:
         signal.signal(signal.SIGINT, before)
     assert ran.code == code
-    assert f"interrupted: the same command goes on behind what stands in {out}\n" in ran.err
-    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == [*range(2 * GROUP)]
+    assert f"interrupted: the same command goes on behind what stands in {folder.out}\n" in ran.err
+    assert {result["id"] for result in folder.results()} == {*range(2 * GROUP)}
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,16 @@
 """Rows are the same rows wherever they come from; what is damaged is said in one line; nothing grows with the batch."""
 
-import csv
 import gzip
 import io
 import json
 import re
 import sys
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -28,22 +28,22 @@ from tooldecoding.options.decode_command import DecodeCommand
 from tools import documented
 
 TOOL = documented("weather", description='The weather, of "any" city', city={"type": "string"})
+CANCEL = [{"role": "User", "text": "Cancel."}]
 ROWS = [
     {"id": "a", "prompt": 'one,\n"two"', "tools": [TOOL]},
     {"id": "b", "messages": [{"role": "user", "content": "Hello"}], "tools": [TOOL], "tool_choice": "auto"},
-    {"id": "c", "dialogue": [{"role": "User", "text": "Cancel."}], "tools": [TOOL]},
+    {"id": "c", "dialogue": CANCEL, "tools": [TOOL]},
     {"prompt": "no id", "tools": "weather(city: str)"},
     {"id": "e", "prompt": "é\u2028ü", "tool_choice": {"type": "function", "function": {"name": "weather"}}},
     {"id": "f", "messages": "[1"},
 ]
-NESTED = ("messages", "dialogue", "tools", "tool_choice")
+COLUMNS = ("id", "prompt", "messages", "dialogue", "tools", "tool_choice")
 
 
-def as_text(value: Any) -> Any:
-    return value if value is None or isinstance(value, str) else json.dumps(value)
-
-
-TEXTS = [{name: as_text(row.get(name)) for name in ("id", "prompt", *NESTED)} for row in ROWS]
+TEXTS = [
+    {name: json.dumps(value) if isinstance(value, list | dict) else value for name, value in row.items()}
+    for row in ROWS
+]
 """With nested columns as JSON in texts."""
 
 
@@ -52,52 +52,36 @@ def written(path: Path, rows: Sequence[dict[str, Any]]) -> str:
     return str(path)
 
 
-def comma_separated(folder: Path, _: pytest.MonkeyPatch) -> str:
-    path = folder / "rows.csv"
-    with path.open("w", newline="", encoding="utf-8-sig") as file:
-        writer = csv.DictWriter(file, ["more", "id", "prompt", *NESTED])
-        writer.writeheader()
-        writer.writerows(TEXTS)
-    return str(path)
-
-
-def parquet_texts(folder: Path, _: pytest.MonkeyPatch) -> str:
-    path = folder / "texts.parquet"
-    parquet.write_table(pa.Table.from_pylist(TEXTS), path)
-    return str(path)
-
-
-def standard_input(folder: Path, patch: pytest.MonkeyPatch) -> str:
-    lines = Path(written(folder / "rows.jsonl", ROWS)).read_bytes()
-    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-    return "-"
-
-
-def hub(folder: Path, patch: pytest.MonkeyPatch) -> str:
+def sources(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The same rows as CSV, Parquet, on standard input, and on the hub."""
     import datasets
 
+    table = pd.DataFrame(TEXTS, columns=["more", *COLUMNS], dtype=object).fillna({"more": "x"})
+    table.to_csv(folder / "rows.csv", index=False, encoding="utf-8-sig")
+    yield str(folder / "rows.csv")
+    table.to_parquet(folder / "texts.parquet")
+    yield str(folder / "texts.parquet")
+    lines = Path(written(folder / "rows.jsonl", ROWS)).read_bytes()
+    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+    yield "-"
     stream = datasets.IterableDataset.from_generator(lambda: ({"more": "x"} | row for row in TEXTS))
     patch.setattr(datasets, "load_dataset", lambda *_, split, **__: {"train": stream} if split is None else stream)
-    return "hub:some/data"
-
-
-Make = Callable[[Path, pytest.MonkeyPatch], str]
-SOURCES: list[Make] = [comma_separated, parquet_texts, standard_input, hub]
+    yield "hub:some/data"
 
 
 def read(name: str) -> list[Entry]:
     return list(entries(open_source(name)))
 
 
-@pytest.mark.parametrize("make", SOURCES)
-def test_every_source_gives_the_same_rows(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    *found, bad = read(make(tmp_path, monkeypatch))
-    *plain, _ = read(written(tmp_path / "rows.jsonl", ROWS))
-    assert [(e.id, e.digest, e.content) for e in found] == [(e.id, e.digest, e.content) for e in plain]
+def test_every_source_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    *plain, _ = read(written(tmp_path / "plain.jsonl", ROWS))
     reader = RowReader(DecodeCommand(), None)
-    assert [reader.read(e) for e in found] == [reader.read(e) for e in plain]
-    with pytest.raises(PromptError, match=re.escape(bad.place)):
-        reader.read(bad)
+    for source in sources(tmp_path, monkeypatch):
+        *found, bad = read(source)
+        assert [(e.id, e.digest, e.content) for e in found] == [(e.id, e.digest, e.content) for e in plain]
+        assert [reader.read(e) for e in found] == [reader.read(e) for e in plain]
+        with pytest.raises(PromptError, match=re.escape(bad.place)):
+            reader.read(bad)
 
 
 def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
@@ -121,6 +105,49 @@ def test_ids_of_digits_are_texts_in_a_long_table(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(("id,prompt\n" + "".join(f"{n:04},{n}\n" for n in range(200))).encode()))
     found = [(e.id, e.columns) for e in read(str(path))]
     assert found == [(f"{n:04}", {"id": f"{n:04}", "prompt": str(n)}) for n in range(200)]
+
+
+DOCUMENTED = json.dumps(TOOL)
+DEEP = json.loads("[" * 800 + "]" * 800)
+BAD: tuple[tuple[Any, str], ...] = (
+    ('{"id": "torn", ', "rows.jsonl:1:16: malformed JSON"),
+    ({"id": "long", "prompt": DOCUMENTED + " word" * 6000}, "too many"),
+    ({"id": "nothing"}, "needs one of 'prompt', 'messages', 'dialogue', found only 'id'"),
+    ({"id": "both", "prompt": "x", "dialogue": CANCEL}, "found 'prompt' and 'dialogue'"),
+    ({"id": "no tools", "dialogue": CANCEL}, "no tools are given"),
+    ({"id": "empty", "prompt": "", "tools": [TOOL]}, "not empty"),
+    ({"id": "twice", "prompt": "x", "tools": [TOOL, TOOL]}, "two tools of one name"),
+    ({"id": "no role", "dialogue": [{"text": "x"}], "tools": [TOOL]}, "dialogue row 1"),
+    ({"id": [1], "prompt": "x", "tools": [TOOL]}, "got [1]"),
+    ({"id": "prompt", "prompt": "\ud800", "tools": [TOOL]}, "lone surrogate U+D800"),
+    ({"id": "key", "prompt": "x", "tools": [documented("weather", **{"\ud800": {}})]}, "lone surrogate U+D800"),
+    ({"id": "deep", "dialogue": [{"role": "API", "api_name": "A", "param_dict": {"a": DEEP}}]}, "nested too deeply"),
+    ('{"id": "deep line", "prompt": ' + "[" * 100_000, "nested too deeply"),
+    ('{"id": "digits", "prompt": ' + "9" * 5000 + "}", "4300 digits"),
+)
+
+
+def test_bad_rows_are_reported_and_the_rest_goes_on(cli: Cli, tiny_model_path: str, tmp_path: Path) -> None:
+    good = (
+        {"id": "list", "dialogue": CANCEL, "tools": [TOOL]},
+        {"id": 2, "prompt": DOCUMENTED + "\nCall: "},
+        {"prompt": "x", "tools": DOCUMENTED},
+    )
+    batch = tmp_path / "rows.jsonl"
+    given = [*(row for row, _ in BAD), *good]
+    batch.write_text("".join((r if isinstance(r, str) else json.dumps(r)) + "\n" for r in given))
+    quick = ("--max-value-tokens", 4, "--order-limit", 2, "--tool-choice", "weather", "--batch-size", 2)
+    ran = cli("decode", "--model", tiny_model_path, "--batch", batch, *quick)
+    assert ran.code == 0, ran.err
+    assert f"3 decoded, 0 skipped, {len(BAD)} failed" in ran.err
+    results = sorted(map(json.loads, ran.out.splitlines()), key=lambda result: "error" not in result)
+    for (row, error), result in zip(BAD, results, strict=False):
+        assert error in result["error"]
+        named = isinstance(row, dict) and row["id"] not in ([1], "deep")  # a line too deep is not read
+        assert result["id"] == row["id"] if named else re.fullmatch("row-[0-9a-f]{16}", result["id"])
+    found = {result["id"]: result for result in results[len(BAD) :]}
+    assert "calls" in found.pop("list") and "calls" in found.pop(2)
+    assert re.fullmatch("row-[0-9a-f]{16}", *found)
 
 
 DAMAGED = {

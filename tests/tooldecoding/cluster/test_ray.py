@@ -7,22 +7,41 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from command_line import Cli, assert_bad
-from ray_stub import beginning, capitals, no_model
 from tooldecoding.errors import ModelError
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 
-TESTS = Path(__file__).parents[2]
-DEMO = TESTS.parent / "tooldecoding" / "demo"
-QUICK = ("--order-limit", 2, "--max-value-tokens", 8)
+DEMO = Path(__file__).parents[3] / "tooldecoding" / "demo"
+
+
+def capitals(model: Any, tokenizer: Any) -> Callable[[Sequence[str]], Iterable[tuple[int, tuple[str, int]]]]:
+    """Items are texts. ``die`` kills the worker, ``wait`` takes a tenth of a second."""
+
+    def run(items: Sequence[str]) -> Iterable[tuple[int, tuple[str, int]]]:
+        if any(item.startswith("die") for item in items):
+            os._exit(1)
+        time.sleep(0.1 * sum(item.startswith("wait") for item in items))
+        return enumerate((item.upper(), os.getpid()) for item in items)
+
+    return run
+
+
+def no_model(device: str, fails: str = "") -> tuple[Any, Any]:
+    """In place of a model; it may be one that cannot be loaded."""
+    if fails:
+        raise ModelError(fails)
+    model = SimpleNamespace(config=SimpleNamespace(to_diff_dict=dict), dtype="")
+    return model, SimpleNamespace(get_vocab=dict, special_tokens_map={}, chat_template=None)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +52,7 @@ def address() -> Iterator[str]:
     node = {"num_cpus": 1, "object_store_memory": 100 << 20}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_worker_niceness", "0")  # beside other tests, nice workers starve
-        patch.setenv("PYTHONPATH", str(TESTS), prepend=os.pathsep)  # workers import the stub
+        patch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # workers import this file
         cluster = Cluster(initialize_head=True, head_node_args={"include_dashboard": False, **node})
         cluster.add_node(**node)
         yield cluster.address
@@ -44,33 +63,28 @@ def address() -> Iterator[str]:
 def batch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Rows with three sets of tools in turns; the last cannot be decoded."""
     tools = (DEMO / "tools.jsonl").read_text().splitlines()
-    asked = ("Send the token to Ann.", "Wake me at 7.", "What time is it?", "Tell me about Rome, please.")
     sets = ["\n".join(tools[:count]) for count in (1, 2, 3)]
-    rows = [{"id": f"r{n}", "prompt": f"{asked[n % 4]} ({n})", "tools": sets[n % 3]} for n in range(12)]
+    rows = [{"id": f"r{n}", "prompt": f"Wake me at {n}, please.", "tools": sets[n % 3]} for n in range(12)]
     path = tmp_path_factory.mktemp("batch") / "rows.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"id": "bad", "prompt": ""}]))
     return path
 
 
 def decode(batch: Path, out: Path, *arguments: Any) -> tuple[Any, ...]:
-    return ("decode", "--batch", batch, "--out", out, "--batch-size", 2, *QUICK, *arguments)
+    quick = ("--batch-size", 2, "--order-limit", 2, "--max-value-tokens", 8)
+    return ("decode", "--batch", batch, "--out", out, *quick, *arguments)
 
 
 def results(path: Path) -> dict[str, Any]:
-    """Id -> what was predicted; no id may stand twice."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    found = {row["id"]: predicted(row) for row in rows}
+    """Id -> what was predicted, without what is measured; no id may stand twice."""
+
+    def near(number: str) -> Any:  # log-probabilities depend on what is decoded together
+        return pytest.approx(float(number), abs=1e-4)
+
+    rows = [json.loads(line, parse_float=near) for line in path.read_text().splitlines()]
+    found = {row["id"]: row | {"counters": None} for row in rows}
     assert len(found) == len(rows)
     return found
-
-
-def predicted(value: Any) -> Any:
-    """Without what is measured; log-probabilities in six digits, for they depend on what is decoded together."""
-    if isinstance(value, dict):
-        return {key: predicted(part) for key, part in value.items() if key not in ("counters", "seconds")}
-    if isinstance(value, list):
-        return [predicted(part) for part in value]
-    return pytest.approx(value, abs=1e-4) if isinstance(value, float) else value
 
 
 def test_a_batch_is_decoded_as_in_one_process(cli: Cli, batch: Path, address: str, tmp_path: Path) -> None:
@@ -92,7 +106,7 @@ def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, A
 
     def run(items: Sequence[str], load: Any = no_model) -> Any:
         place: Any = There(None, load, 2)  # type: ignore[arg-type]
-        return place.start(capitals, beginning)([[item] for item in items], None)
+        return place.start(capitals, lambda item: item[:1])([[item] for item in items], None)
 
     with connected(address):
         yield run
@@ -145,26 +159,37 @@ def test_workers_with_different_models_are_refused() -> None:
         _demand_equal(first, first | {"node": "there", "weights": "x", "version": "2"})
 
 
-def test_a_cluster_that_is_too_small(cli: Cli, address: str, batch: Path, tmp_path: Path) -> None:
-    start = decode(batch, tmp_path / "out.jsonl", "--ray", address)
-    assert_bad(cli(*start, "--actors", 3), "--actors 3 with 1 CPU each", "room for 2")
-    assert_bad(cli(*start, "--actors", 1, "--gpus-per-actor", 2), "with 1 CPU and 2 GPUs each", "0 GPUs")
+LOCAL = ("--ray", "local")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("command", "arguments", "said"),
     [
-        (["--actors", 2], "--actors is for a Ray cluster"),
-        (["--ray", "local"], "--ray needs the number of workers"),
-        (["--ray", "local", "--actors", 1, "--gpus-per-actor", 1.5], "a whole number or a share"),
-        (["--ray", "ray://127.0.0.1:10001", "--actors", 1], "expected local, auto or the address HOST:PORT"),
-        (["--ray", "127.0.0.1:1", "--actors", 1], "--ray 127.0.0.1:1: no answer from there"),
-        (["--ray", "local", "--actors", 1, "--model", "./nowhere"], "no model folder at './nowhere'"),
+        ("decode", ["--ray", None, "--actors", 3], ["--actors 3 with 1 CPU each", "room for 2"]),
+        ("decode", ["--ray", None, "--actors", 1, "--gpus-per-actor", 2], ["with 1 CPU and 2 GPUs each", "0 GPUs"]),
+        ("decode", ["--actors", 2], ["--actors is for a Ray cluster"]),
+        ("decode", [*LOCAL], ["--ray needs the number of workers"]),
+        ("decode", [*LOCAL, "--actors", 1, "--gpus-per-actor", 1.5], ["a whole number or a share"]),
+        (
+            "decode",
+            ["--ray", "ray://127.0.0.1:10001", "--actors", 1],
+            ["expected local, auto or the address HOST:PORT"],
+        ),
+        ("decode", ["--ray", "127.0.0.1:1", "--actors", 1], ["--ray 127.0.0.1:1: no answer from there"]),
+        ("decode", [*LOCAL, "--actors", 1, "--model", "./nowhere"], ["no model folder at './nowhere'"]),
+        ("serve", ["--replicas", 2], ["--replicas", "--ray"]),
+        ("serve", ["--gpus-per-replica", 1], ["--gpus-per-replica", "--ray"]),
+        ("serve", [*LOCAL], ["--ray", "--replicas N"]),
+        ("serve", [*LOCAL, "--replicas", 0], ["--replicas", "1 or more"]),
+        ("serve", [*LOCAL, "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
     ],
     ids=str,
 )
-def test_wrong_options(cli: Cli, batch: Path, tmp_path: Path, arguments: list[Any], said: str) -> None:
-    assert_bad(cli(*decode(batch, tmp_path / "out.jsonl", *arguments)), said)
+def test_wrong_options(
+    cli: Cli, address: str, batch: Path, tmp_path: Path, command: str, arguments: list[Any], said: list[str]
+) -> None:
+    begun = ("serve",) if command == "serve" else decode(batch, tmp_path / "out.jsonl")
+    assert_bad(cli(*begun, *(address if each is None else each for each in arguments)), *said)
     assert not (tmp_path / "out.jsonl").exists()
 
 

@@ -1,4 +1,7 @@
-"""Requests that nobody sends in good faith: each is refused in words or answered right, and the next one is served."""
+"""Requests that nobody sends in good faith: each is refused in words or answered right, and the next one is served.
+
+And schemas: those that cannot be obeyed are refused or told, and a model that wants an object gets it.
+"""
 
 import copy
 import json
@@ -9,8 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from running_server import ROME, TOOLS, Running, body, called, error_of, in_schema, tool
+from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, error_of, in_schema, tool
+from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.asked_tools import MAX_TOOLS
+from tooldecoding.server.chat_answer import ChatAnswer
+from tooldecoding.server.chat_body import read_chat_body
+from tooldecoding.server.prepared import Preparation
+from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
 ANSWER = in_schema(TOOLS[0]["function"]["parameters"])
@@ -57,15 +65,17 @@ def _serves_the_next(server: Running) -> Any:
     ids=lambda content: content[:24].decode(errors="replace"),
 )
 def test_what_is_no_json_object_is_refused(server: Running, content: bytes) -> None:
-    told = error_of(server.send(content), 400)
-    assert (told["type"], told["code"]) == ("invalid_request_error", "invalid_json")
-    assert len(told["message"]) < 200
+    for path in (PATH, RESPONSES):
+        told = error_of(server.send(content, path=path), 400)
+        assert (told["type"], told["code"]) == ("invalid_request_error", "invalid_json")
+        assert len(told["message"]) < 200
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonx"])
 def test_other_content_types_are_refused(server: Running, kind: str) -> None:
-    told = error_of(server.send(json.dumps(body()), {"Content-Type": kind}), 415)
-    assert told["code"] == "unsupported_media_type"
+    for path in (PATH, RESPONSES):
+        told = error_of(server.send(json.dumps(body()), {"Content-Type": kind}, path), 415)
+        assert told["code"] == "unsupported_media_type"
     with_charset = {"Content-Type": "Application/JSON; charset=utf-8"}
     assert server.send(json.dumps(body(**SHORT)), with_charset).status_code == 200
 
@@ -73,9 +83,8 @@ def test_other_content_types_are_refused(server: Running, kind: str) -> None:
 @pytest.mark.parametrize("announced", [True, False])
 def test_ten_megabytes_are_too_many(server: Running, announced: bool) -> None:
     content = json.dumps(body(messages=[{"role": "user", "content": "x" * (10 << 20)}])).encode()
-    headers = {"Content-Type": "application/json"}
     pieces = (content[i : i + 65536] for i in range(0, len(content), 65536))
-    answer = server.http.post("/v1/chat/completions", content=content if announced else pieces, headers=headers)
+    answer = server.send(content if announced else pieces)
     assert error_of(answer, 413)["code"] == "request_too_large"
 
 
@@ -86,28 +95,63 @@ def test_two_thousand_tools_are_read_and_more_are_refused(server: Running) -> No
         assert "tokens" in error_of(server.ask(**too_long), 400)["message"]  # more than the context has
 
 
-SCHEMAS: dict[str, dict[str, Any]] = {
-    "refers to itself": {"$ref": "#"},
-    "refers to a file": {"$ref": "file:///etc/passwd"},
-    "refers to a host": {"$ref": "http://localhost:1/schema.json"},
-    "recursive": {"type": "object", "properties": {"x": {"$ref": "#"}}, "required": ["x"]},
-    "slow pattern": {"type": "string", "pattern": "^((a|b|ab)*c){50}(a?){200}a{200}$"},
-    "huge repetition": {"type": "string", "pattern": "^(a{1000}){1000}$"},
-    "huge length": {"type": "string", "minLength": 10**9, "maxLength": 10**12},
-    "empty enum": {"type": "string", "enum": []},
-    "wide enum": {"type": "string", "enum": [f"value {number}" for number in range(2_000)]},
-    "many branches": {"anyOf": [{"type": "object", "properties": {f"k{i}": {"type": "string"}}} for i in range(60)]},
-    "type of a wrong type": {"type": 7},
-    "constant": {"const": {"__proto__": {"polluted": True}}},
-}
+SCHEMAS: list[dict[str, Any]] = [
+    {"$ref": "#"},
+    {"$ref": "file:///etc/passwd"},
+    {"$ref": "http://localhost:1/schema.json"},
+    {"type": "object", "properties": {"x": {"$ref": "#"}}, "required": ["x"]},
+    {"type": "string", "pattern": "^((a|b|ab)*c){50}(a?){200}a{200}$"},
+    {"type": "string", "pattern": "^(a{1000}){1000}$"},
+    {"type": "string", "minLength": 10**9, "maxLength": 10**12},
+    {"type": "string", "enum": []},
+    {"type": "string", "enum": [f"value {number}" for number in range(2_000)]},
+    {"anyOf": [{"type": "object", "properties": {f"k{i}": {"type": "string"}}} for i in range(60)]},
+    {"type": 7},
+    {"const": {"__proto__": {"polluted": True}}},
+]
 
 
-@pytest.mark.parametrize("name", SCHEMAS)
-def test_hostile_schemas_are_refused_or_obeyed(server: Running, name: str) -> None:
-    answer = server.ask(tools=[tool("use", x=SCHEMAS[name])], tool_choice="required", **SHORT | {"max_tokens": 12})
-    _refused_or_answered(answer)
-    schema = {"type": "object", "properties": {"x": SCHEMAS[name]}, "required": ["x"]}
-    _refused_or_answered(server.ask(tools=None, response_format=in_schema(schema), **SHORT | {"max_tokens": 12}))
+def asking(value: dict[str, Any], **more: bool) -> dict[str, dict[str, Any]]:
+    """Requests by the field with the schema: for a call of a tool, and for an answer, with such a value."""
+    use = tool("use", x=value)
+    answer = in_schema(use["function"]["parameters"], **more)
+    use["function"] |= more
+    return {
+        "tools": {"tools": [use], "tool_choice": "required"},
+        "response_format": {"tools": None, "response_format": answer},
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"$ref": "#/nowhere"}, {"type": "string", "pattern": "(["}, {"type": "array", "contains": {"type": "string"}}],
+    ids=str,
+)
+def test_what_cannot_be_enforced_is_refused_if_strict_and_told_if_not(server: Running, value: dict[str, Any]) -> None:
+    for name, request in asking(value, strict=True).items():
+        told = error_of(server.ask(**request), 400)
+        assert told["param"] == name and "strict" in told["message"]
+    for request in asking(value).values():
+        [warning] = server.ask(**request, max_tokens=4).json()["tooldecoding"]["warnings"]
+        assert "x" in warning or "nowhere" in warning
+
+
+def test_what_no_value_can_obey_is_refused(server: Running) -> None:
+    for request in asking({"allOf": [{"type": "string"}, {"type": "integer"}]}).values():
+        assert "no value can obey" in error_of(server.ask(**request, max_tokens=4), 400)["message"]
+
+
+@pytest.mark.parametrize("wish", ['{"a": {"b": [1, 2.5, null, true]}, "": "say \\"K\\""}', "{}", '{"x": {}}'])
+def test_the_model_gets_the_object_that_it_wants(wish: str) -> None:
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}[assistant]"
+    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+    decoder.engine = ScriptedEngine(decoder.table.texts, lambda text: wish[len(text.rpartition("[assistant]")[2]) :])
+    asked = read_chat_body({"model": "x", "messages": ROME, "response_format": {"type": "json_object"}})
+    prepared = Preparation(decoder).prepare(asked)
+    [result] = decoder.run([prepared.request])
+    [choice] = ChatAnswer(asked, prepared, decoder, "x").whole(result)["choices"]
+    assert (choice["message"]["content"], choice["finish_reason"], result.valid) == (wish, "stop", True)
 
 
 NAMES = [
@@ -116,18 +160,27 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name)[:20])
-def test_hostile_names_and_texts_are_refused_or_taken(server: Running, name: str) -> None:
-    for tools in ([tool(name, city={"type": "string"})], [tool("use", **{name: {"type": "integer"}})]):
-        answer = server.ask(tools=tools, tool_choice="required", tooldecoding={"order_limit": 1, "max_value_tokens": 4})
-        found = _refused_or_answered(answer)
-        for call in (found and found["choices"][0]["message"].get("tool_calls")) or []:
-            assert call["function"]["name"] == tools[0]["function"]["name"]
-            properties = tools[0]["function"]["parameters"]["properties"]
-            assert set(json.loads(call["function"]["arguments"])) == set(properties)
-    calls = [called(name, name, json.dumps({name: name}))]
-    result = {"role": "tool", "tool_call_id": name, "content": name}
-    for messages in ([{"role": "user", "content": name}], [*ROME, {"role": "assistant", "tool_calls": calls}, result]):
+WEIRD = [tool("use", x=schema) for schema in SCHEMAS]
+WEIRD += [tool(name, city={"type": "string"}) for name in NAMES]
+WEIRD += [tool("use", **{name: {"type": "integer"}}) for name in NAMES]
+
+
+@pytest.mark.parametrize("weird", WEIRD, ids=lambda weird: ascii(weird["function"])[8:60])
+def test_hostile_tools_and_schemas_are_refused_or_obeyed(server: Running, weird: dict[str, Any]) -> None:
+    few = {"max_tokens": 12, "tooldecoding": {"order_limit": 1, "max_value_tokens": 4}}
+    name, schema = weird["function"]["name"], weird["function"]["parameters"]
+    found = _refused_or_answered(server.ask(tools=[weird], tool_choice="required", **few))
+    for call in (found and found["choices"][0]["message"].get("tool_calls")) or []:
+        assert call["function"]["name"] == name
+        assert set(json.loads(call["function"]["arguments"])) == set(schema["properties"])
+    _refused_or_answered(server.ask(tools=None, response_format=in_schema(schema), **few))
+
+
+@pytest.mark.parametrize("text", NAMES, ids=lambda text: ascii(text)[:20])
+def test_hostile_texts_are_refused_or_taken(server: Running, text: str) -> None:
+    calls = [called(text, text, json.dumps({text: text}))]
+    result = {"role": "tool", "tool_call_id": text, "content": text}
+    for messages in ([{"role": "user", "content": text}], [*ROME, {"role": "assistant", "tool_calls": calls}, result]):
         _refused_or_answered(server.ask(messages=messages, **SHORT))
 
 

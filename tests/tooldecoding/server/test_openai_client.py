@@ -12,31 +12,44 @@ from tooldecoding.decoder import ToolDecoder
 from tools import documented
 
 openai = pytest.importorskip("openai", reason="openai is not installed")
+streaming = pytest.importorskip("openai.lib.streaming.chat", reason="openai is not installed")
 
 NAMED = {"type": "function", "function": {"name": "book_table"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [NAMED]}}
-PROPERTIES = {"city": {"type": "string", "maxLength": 8}, "unit": {"enum": ["celsius", "fahrenheit"]}}
-AS_SCHEMA = in_schema(documented("x", **PROPERTIES)["parameters"])
+PLACE = documented("x", city={"type": "string", "pattern": "^[a-z]{1,6}$"}, zip={"type": "integer", "minimum": 10000})
+CLOSED = {"additionalProperties": False}
+PARTS = {
+    "place": PLACE["parameters"] | CLOSED,
+    "value": {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0}]},
+    "city": {"type": "string", "maxLength": 8},
+    "naïve key": {"type": "boolean"},
+    'a"b': {"enum": [1, 2, 3]},
+}
+SCHEMA = documented("x", ["place", "value", "city", 'a"b'], **PARTS)["parameters"] | CLOSED
+AS_SCHEMA, AS_OBJECT = in_schema(SCHEMA, strict=True), {"type": "json_object"}
+IN_JSON = [{"role": "user", "content": "The weather in Rome for 3 days, as JSON with the keys city and days."}]
 
 TWO = [{"role": "user", "content": "What is the weather in Rome for 3 days? And in Paris for 2 days?"}]
-REQUESTS: dict[str, dict[str, Any]] = {
-    "auto": {"tools": TOOLS},
-    "required": {"tools": TOOLS, "tool_choice": "required"},
-    "named": {"tools": TOOLS, "tool_choice": NAMED},
-    "allowed": {"tools": TOOLS, "tool_choice": ALLOWED},
-    "one call": {"tools": TOOLS, "tool_choice": "required", "parallel_tool_calls": False},
-    "none": {"tools": TOOLS, "tool_choice": "none", "max_tokens": 12},
-    "text": {"messages": HELLO, "max_tokens": 12},
-    "sampled": {"messages": HELLO, "max_tokens": 12, "temperature": 1.0, "top_p": 0.9, "seed": 7},
-    "stopped": {"messages": HELLO, "max_tokens": 12, "stop": ["[", "a"]},
-    "cut call": {"tools": TOOLS, "tool_choice": "required", "max_tokens": 3},
-    "cut text": {"messages": HELLO, "max_tokens": 1},
-    "schema": {"response_format": AS_SCHEMA},
-    "cut schema": {"response_format": AS_SCHEMA, "max_tokens": 2},
-    "several calls": {"messages": TWO, "tools": TOOLS, "tool_choice": "required"},
-    "optional": {"tools": [tool("get_time", [], zone={"type": "string"})], "tool_choice": "required"},
+CALLING = {"tools": TOOLS, "tool_choice": "required"}
+REQUESTS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
+    "auto": ({"tools": TOOLS}, "tool_calls", ["get_weather"]),
+    "required": (CALLING, "tool_calls", ["get_weather"]),
+    "named": ({"tools": TOOLS, "tool_choice": NAMED}, "tool_calls", ["book_table"]),
+    "allowed": ({"tools": TOOLS, "tool_choice": ALLOWED}, "tool_calls", ["book_table"]),
+    "one call": (CALLING | {"messages": TWO, "parallel_tool_calls": False}, "tool_calls", ["get_weather"]),
+    "several calls": (CALLING | {"messages": TWO}, "tool_calls", ["get_weather"] * 2),
+    "optional": (CALLING | {"tools": [tool("get_time", [], zone={"type": "string"})]}, "tool_calls", ["get_time"]),
+    "none": ({"tools": TOOLS, "tool_choice": "none", "max_tokens": 12}, "length", []),
+    "sampled": ({"messages": HELLO, "max_tokens": 12, "temperature": 1.0, "top_p": 0.9, "seed": 7}, "length", []),
+    "stopped": ({"messages": HELLO, "max_tokens": 12, "stop": ["[", "a"]}, "stop", []),
+    "cut call": (CALLING | {"max_tokens": 3}, "length", []),
+    "cut text": ({"messages": HELLO, "max_completion_tokens": 1}, "length", []),
+    "schema": ({"response_format": AS_SCHEMA}, "stop", []),
+    "cut schema": ({"response_format": AS_SCHEMA, "max_tokens": 2}, "length", []),
+    "cut object": ({"messages": IN_JSON, "response_format": AS_OBJECT, "max_tokens": 20}, "length", []),
+    "object": (CALLING | {"messages": IN_JSON, "response_format": AS_OBJECT, "tool_choice": "none"}, "stop", []),
 }
-"""Every kind of request; unless it says otherwise, it asks for the weather in Rome."""
+"""Every kind of request, how its answer ends, and what it calls; unless it says otherwise, it asks for the weather."""
 
 
 def ask(client: Any, **fields: Any) -> Any:
@@ -48,62 +61,53 @@ def only_call(answer: Any) -> Any:
     return call
 
 
+def shape(calls: Any) -> list[tuple[str, str, str, int]]:
+    """Of each call all but its id, which is another one in each answer."""
+    return [(call.type, call.function.name, call.function.arguments, len(call.id)) for call in calls or []]
+
+
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_stream_adds_up_to_the_whole_answer(client: Any, name: str) -> None:
-    request = REQUESTS[name]
-    [whole] = ask(client, **request).choices
-    chunks = list(ask(client, **request, stream=True))
-
-    assert len({(chunk.id, chunk.created, chunk.model) for chunk in chunks}) == 1
-    assert {chunk.object for chunk in chunks} == {"chat.completion.chunk"}
-    choices = [choice for chunk in chunks for choice in chunk.choices]
-    assert {choice.index for choice in choices} == {0}
-    assert [choice.delta.role for choice in choices] == ["assistant", *[None] * (len(choices) - 1)]
-    assert [c.finish_reason for c in choices] == [*[None] * (len(choices) - 1), whole.finish_reason]
-    contents = [choice.delta.content for choice in choices if choice.delta.content is not None]
-    assert ("".join(contents) if contents else None) == whole.message.content
-    assert streamed_calls(choices) == [
-        (call.function.name, call.function.arguments) for call in whole.message.tool_calls or []
-    ]
-
-
-def streamed_calls(choices: list[Any]) -> list[tuple[str, str]]:
-    """Name and arguments of the calls in a stream: id, type and name come once and whole, then the arguments."""
-    calls: list[tuple[str, str]] = []
-    for choice in choices:
-        for delta in choice.delta.tool_calls or []:
-            if delta.id is not None:
-                assert delta.index == len(calls) and delta.type == "function" and delta.function.name
-                calls.append((delta.function.name, ""))
-            else:
-                assert delta.type is None and delta.function.name is None
-            assert delta.index == len(calls) - 1
-            called, arguments = calls[-1]
-            calls[-1] = (called, arguments + (delta.function.arguments or ""))
-    return calls
-
-
-@pytest.mark.parametrize("name", ["auto", "required", "named", "allowed", "one call"])
-def test_a_call_is_whole_and_fits_its_schema(client: Any, name: str) -> None:
-    answer = ask(client, **REQUESTS[name])
+def test_an_answer_is_as_asked_for_and_its_stream_adds_up_to_it(client: Any, reference: ToolDecoder, name: str) -> None:
+    request, reason, names = REQUESTS[name]
+    answer = ask(client, **request)
     assert answer.object == "chat.completion" and answer.id.startswith("chatcmpl-") and answer.model == MODEL
-    [choice] = answer.choices
-    assert (choice.message.role, choice.message.content, choice.finish_reason) == ("assistant", None, "tool_calls")
-    call = only_call(answer)
-    assert len(call.id) >= 9 and call.type == "function"
-    called = TOOLS[name in ("named", "allowed")]["function"]
-    assert called["name"] == call.function.name
-    Draft202012Validator(called["parameters"]).validate(json.loads(call.function.arguments))
+    [whole] = answer.choices
+    assert (whole.message.role, whole.finish_reason) == ("assistant", reason)
+    calls, content = whole.message.tool_calls or [], whole.message.content
+    assert [call.function.name for call in calls] == names
+    assert len({call.id for call in calls}) == len(calls)
+    for call in calls:
+        assert len(call.id) >= 9 and call.type == "function" and content is None
+        [asked] = [each["function"] for each in request["tools"] if each["function"]["name"] == call.function.name]
+        Draft202012Validator(asked["parameters"]).validate(json.loads(call.function.arguments))
+    if "response_format" in request and name != "cut schema":
+        schema = SCHEMA if name == "schema" else {"type": "object"}
+        Draft202012Validator(schema).validate(json.loads(content))
+    most = request.get("max_tokens") or request.get("max_completion_tokens")
+    assert most is None or answer.usage.completion_tokens <= most
 
+    given = request.get("messages", ROME), request.get("tools")
+    text = reference.tokenizer.apply_chat_template(*given, add_generation_prompt=True, tokenize=False)
+    prompt = len(reference.tokenizer(text, add_special_tokens=False).input_ids)
+    assert answer.usage.prompt_tokens == prompt and answer.usage.total_tokens == prompt + answer.usage.completion_tokens
 
-@pytest.mark.parametrize("name", ["cut call", "cut text", "cut schema"])
-def test_what_is_cut_says_so_and_shows_no_broken_call(client: Any, name: str) -> None:
-    answer, limit = ask(client, **REQUESTS[name]), REQUESTS[name]["max_tokens"]
-    [choice] = answer.choices
-    assert choice.finish_reason == "length" and choice.message.tool_calls is None
-    assert answer.usage.completion_tokens <= limit
-    newer = ask(client, **REQUESTS[name] | {"max_tokens": openai.omit, "max_completion_tokens": limit})
-    assert newer.choices[0].message.content == choice.message.content
+    for counted in (False, True):
+        options = {"stream_options": {"include_usage": True}} if counted else {}
+        chunks, state = [*ask(client, **request, stream=True, **options)], streaming.ChatCompletionStreamState()
+        for chunk in chunks:
+            state.handle_chunk(chunk)
+        [streamed] = state.current_completion_snapshot.choices
+        assert (streamed.finish_reason, streamed.message.content) == (reason, content)
+        assert shape(streamed.message.tool_calls) == shape(calls)
+        assert len({(chunk.id, chunk.created, chunk.model) for chunk in chunks}) == 1
+        assert {chunk.object for chunk in chunks} == {"chat.completion.chunk"}
+        choices = [choice for chunk in chunks for choice in chunk.choices]
+        assert {choice.index for choice in choices} == {0}
+        assert [choice.delta.role for choice in choices] == ["assistant", *[None] * (len(choices) - 1)]
+        assert [choice.finish_reason for choice in choices] == [*[None] * (len(choices) - 1), reason]
+        usages = [chunk.usage for chunk in chunks if chunk.usage is not None]
+        assert [usage.completion_tokens for usage in usages] == [answer.usage.completion_tokens] * counted
+        assert not counted or (chunks[-1].usage.prompt_tokens, chunks[-1].choices) == (prompt, [])
 
 
 def test_a_seed_repeats_an_answer(client: Any) -> None:
@@ -116,30 +120,14 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
         assert (len(set(texts)) > 1) == differs
 
 
-def test_usage_counts_the_tokens_of_the_prompt_and_the_answer(client: Any, reference: ToolDecoder) -> None:
-    text = reference.tokenizer.apply_chat_template(ROME, TOOLS, add_generation_prompt=True, tokenize=False)
-    prompt = len(reference.tokenizer(text, add_special_tokens=False).input_ids)
-    request = REQUESTS["required"]
-    usage = ask(client, **request).usage
-    assert usage.prompt_tokens == prompt and usage.completion_tokens > 0
-    assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
-    assert 0 <= usage.prompt_tokens_details.cached_tokens <= prompt
-
-    *chunks, last = ask(client, **request, stream=True, stream_options={"include_usage": True})
-    assert all(chunk.usage is None and chunk.choices for chunk in chunks)
-    assert last.choices == []
-    assert (last.usage.prompt_tokens, last.usage.completion_tokens) == (prompt, usage.completion_tokens)
-    assert all(chunk.usage is None for chunk in ask(client, **request, stream=True))
-
-
 def test_a_result_is_sent_back(client: Any) -> None:
-    answer = ask(client, **REQUESTS["required"])
+    answer = ask(client, **CALLING)
     call = only_call(answer)
     result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "sunny", "degrees": 31}'}
     said = answer.choices[0].message
     for message in (said, said.to_dict(), said.model_dump()):
         history = [*ROME, message, result, {"role": "assistant", "content": "Sunny."}, *ROME]
-        assert only_call(ask(client, messages=history, **REQUESTS["required"])).id != call.id
+        assert only_call(ask(client, messages=history, **CALLING)).id != call.id
 
 
 def test_a_key_is_wanted(reference: ToolDecoder) -> None:
@@ -156,7 +144,7 @@ def test_a_key_is_wanted(reference: ToolDecoder) -> None:
 
 def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
     extension = {"order_limit": 2, "min_confidence": 1.0, "tokens": True}
-    request = {**REQUESTS["required"], "extra_body": {"tooldecoding": extension}}
+    request = CALLING | {"extra_body": {"tooldecoding": extension}}
     whole = ask(client, **request).tooldecoding
     *_, last = ask(client, **request, stream=True)
     last.tooldecoding["counters"] = whole["counters"]  # seconds, and what the prefix cache has, differ

@@ -1,32 +1,157 @@
 """Many replicas behind one address: routing, streams, errors, dead replicas, updates and the end. Needs Ray."""
 
+import asyncio
 import json
 import os
+import random
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import httpx
 import pytest
 
-from command_line import Cli, assert_bad
+import running_server
 from running_server import (
     HELLO,
     MODEL,
-    PATIENCE,
+    PATH,
+    ROME,
+    TOOLS,
+    Process,
     Running,
-    RunningReplicas,
+    body,
     error_of,
     every_kind,
-    running_replicas,
+    lines_of,
+    serving,
     told,
     wait_until,
 )
+from tooldecoding.options.serve_command import ServeCommand
 
-PATH = "/v1/chat/completions"
+pytest.importorskip("ray", reason="the extra ray is not installed")
+from ray.exceptions import RayError
+
+from tooldecoding.server.app import application
+from tooldecoding.server.exchange import Head
+from tooldecoding.server.replicas.replica import BeginningRouter
+from tooldecoding.server.replicas.replicas import Replicas, _routing
+
+MODELS = {"a": ["old", "models/old"], "b": ["new"], "c": ["old"]}
+
+
+def beginning(**fields: Any) -> str:
+    return _routing(json.dumps(body(**fields)).encode())[0]
+
+
+def test_requests_with_the_same_tools_begin_alike_and_without_tools_a_dialogue_goes_on_where_it_began() -> None:
+    other = [{"role": "system", "content": "Be short."}, *HELLO]
+    assert beginning() == beginning(messages=other, stream=True, tool_choice="required")
+    assert len({beginning(tools=tools) for tools in (TOOLS[:1], TOOLS, TOOLS[::-1])}) == 3
+    answered = [*HELLO, {"role": "assistant", "content": "Hi."}, *ROME]
+    assert beginning(tools=None) == beginning(tools=[], messages=[*ROME, *answered])
+    assert beginning(tools=None, messages=HELLO) == beginning(tools=None, messages=answered)
+    assert beginning(tools=None, messages=HELLO) != beginning(tools=None)
+
+
+class Name(str):
+    """The id of a replica."""
+
+    unique_id = property(str)
+
+
+def ranked(beginning: str, model: str, replicas: Sequence[str], routed: Sequence[str] = ()) -> list[str]:
+    """The names of the replicas to try, the best first; each is full with two requests, of which some are routed."""
+    router: Any = object.__new__(BeginningRouter)
+    router.initialize_state(most=2)
+    for number, replica in enumerate([*routed, *4 * [*replicas]]):
+        metadata: Any = SimpleNamespace(internal_request_id=str(number))
+        begun = partial(router.on_request_routed, SimpleNamespace(metadata=metadata), Name(replica), None)
+        ended = partial(router.on_request_completed, Name(replica), str(number))
+        # of a short request Ray may tell the end first
+        for tell in (begun,) if number < len(routed) else (begun, ended) if number % 2 else (ended, begun):
+            tell()
+    given = [
+        SimpleNamespace(replica_id=Name(each), replica_metadata={"names": MODELS.get(each, ())}) for each in replicas
+    ]
+    pending = SimpleNamespace(args=(beginning, model, b"", ""), routing_context=SimpleNamespace())
+    ranks = asyncio.run(router.choose_replicas(given, pending))
+    assert pending.routing_context.should_backoff
+    return [each.replica_id.unique_id for [each] in ranks]
+
+
+def test_a_beginning_keeps_its_replica_and_few_move_when_one_comes_or_goes() -> None:
+    names, draw = [f"replica {number}" for number in range(4)], random.Random(1)
+    first = []
+    for number in range(400):
+        order = ranked(f"tools {number}", "x", names)
+        assert sorted(order) == sorted(names)
+        assert order == ranked(f"tools {number}", "x", draw.sample(names, 4))
+        gone = draw.choice(names)
+        assert ranked(f"tools {number}", "x", [n for n in names if n != gone]) == [n for n in order if n != gone]
+        first.append(order[0])
+    assert all(60 < first.count(name) < 140 for name in names)
+
+
+def test_nobody_waits_while_a_replica_has_a_free_place() -> None:
+    first, second, third = order = ranked("tools", "x", "abc")
+    assert ranked("tools", "x", "abc", routed=[first]) == order
+    assert ranked("tools", "x", "abc", routed=[first] * 2) == [second, third, first]
+    assert ranked("tools", "x", "abc", routed=[*order, *order, second]) == [first, third, second]
+
+
+@pytest.mark.parametrize(
+    ("model", "able"), [("old", {"a", "c"}), ("models/old", {"a"}), ("new", {"b"}), ("unknown", {"a", "b", "c"})]
+)
+def test_while_two_models_run_each_is_asked_for_itself(model: str, able: set[str]) -> None:
+    assert set(ranked("tools", model, [*MODELS])) == able
+
+
+def sent(*firsts: Any) -> tuple[httpx.Response, list[MagicMock]]:
+    """The answer to a request, and what replicas were asked for one after another: each tells its first part."""
+    options = ServeCommand(model="new", timeout=0.01, max_batch=1, queue=0)
+    replicas, asked = Replicas("x", lambda _: replicas, options), list[MagicMock]()
+
+    def ask(*_: Any) -> MagicMock:
+        asked.append(MagicMock())
+        asked[-1].__anext__.side_effect = firsts[len(asked) - 1]
+        return asked[-1]
+
+    replicas._handle = MagicMock(remote=ask)
+
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(application(replicas, options))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+            return await http.post(PATH, json=body())
+
+    return asyncio.run(send()), asked
+
+
+@pytest.mark.parametrize("deaths", [0, 1, 2])
+def test_a_request_is_tried_twice(deaths: int) -> None:
+    answer, asked = sent(*[RayError()] * deaths, [Head(200, "{}", {"X-Replica": "a"})])
+    assert [each.cancel.call_count for each in asked] == ([1] * deaths + [0])[:2]
+    if deaths == 2:
+        assert error_of(answer, 503)["code"] == "replica_lost"
+        assert answer.headers["retry-after"] == "1"
+    else:
+        assert (answer.status_code, answer.text, answer.headers["x-replica"]) == (200, "{}", "a")
+
+
+def test_a_replica_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooldecoding.server.replicas.replicas._GRACE_S", 0.01)
+    answer, [asked] = sent(asyncio.Event().wait)
+    assert error_of(answer, 504)["code"] == "timeout"
+    asked.cancel.assert_called_once()
+
+
 SETTINGS = "replicas: 2\nmodel: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
 
 
@@ -38,68 +163,59 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stubs(settings: Path) -> Iterator[RunningReplicas]:
+def stubs(settings: Path) -> Iterator[Process]:
     """Two replicas with stubs."""
-    pytest.importorskip("ray", reason="the extra ray is not installed")
     if (os.cpu_count() or 1) < 2:
         pytest.skip("two replicas need two processors")
-    with running_replicas(settings) as found:
+    command = running_server.__file__, "serve", "--ray", "local", "--port", 0, "--config", settings
+    with serving(settings.parent, *command) as found:
         found.http.headers["Authorization"] = "Bearer k"
         yield found
 
 
-def test_the_same_tools_go_to_the_same_replica(stubs: RunningReplicas) -> None:
+def test_the_same_tools_go_to_the_same_replica(stubs: Process) -> None:
     def together() -> bool:  # on a busy machine the router hears late that a replica is free again
-        went = {tools: {stubs.ask("hello", tools).headers["x-replica"] for _ in range(2)} for tools in range(24)}
+        went = {tools: {stubs.tell("hello", tools).headers["x-replica"] for _ in range(2)} for tools in range(24)}
         return all(len(each) == 1 for each in went.values()) and len(set.union(*went.values())) == 2
 
     wait_until(together)
 
 
-def test_a_replica_that_is_full_is_passed_over(stubs: RunningReplicas) -> None:
+def test_a_replica_that_is_full_is_passed_over(stubs: Process) -> None:
     full: set[str] = set()
 
     def passed_over() -> bool:
-        with stubs.stream(10) as first, stubs.stream(10) as second:
+        with stubs.streamed(**told("stream", 10)) as first, stubs.streamed(**told("stream", 10)) as second:
             full.clear()
             full.update(answer.headers["x-replica"] for answer in (first, second))
-            other = stubs.ask("hello", 10).headers["x-replica"]
+            other = stubs.tell("hello", 10).headers["x-replica"]
             stubs.free()
         return len(full) == 1 and other not in full
 
     wait_until(passed_over)
-    wait_until(lambda: stubs.ask("hello", 10).headers["x-replica"] in full)
-
-
-def test_a_stream_is_a_stream(stubs: RunningReplicas) -> None:
-    with stubs.stream(tools=20) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        lines = (line for line in answer.iter_lines() if line)
-        assert "pid" in next(lines)  # while the replica waits to go on
-        stubs.free()
-        assert list(lines) == ['data: {"more": true}']
+    wait_until(lambda: stubs.tell("hello", 10).headers["x-replica"] in full)
 
 
 @pytest.mark.parametrize("what", ["stream", "wait"])
-def test_who_hangs_up_cancels_the_request_in_the_replica(stubs: RunningReplicas, what: str) -> None:
-    client = httpx.Client(base_url=stubs.http.base_url, headers=stubs.http.headers, timeout=0.5)
-    with client, pytest.raises(httpx.ReadTimeout):
-        client.post(PATH, json=told(what))
+def test_who_hangs_up_cancels_the_request_in_the_replica(stubs: Process, what: str) -> None:
+    hurried = httpx.Client(base_url=stubs.url, headers=stubs.http.headers, timeout=0.5)
+    with hurried, pytest.raises(httpx.ReadTimeout):
+        hurried.post(PATH, json=told(what))
     wait_until(lambda: stubs.figure("running") == 0)
 
 
-def test_the_key_is_demanded_before_the_replicas(stubs: RunningReplicas) -> None:
-    assert error_of(stubs.http.post(PATH, json=told("hello"), headers={"Authorization": "Bearer x"}), 401)
-    assert stubs.ask("hello").json()["key"] is None
+def test_the_key_is_demanded_before_the_replicas(stubs: Process) -> None:
+    assert error_of(stubs.send(json.dumps(told("hello")), {"Authorization": "Bearer x"}), 401)
+    assert stubs.tell("hello").json()["key"] is None
     assert httpx.get(f"{stubs.http.base_url}/ready").json()["replicas"] == {"running": 2, "wanted": 2}
 
 
-def test_a_request_whose_replica_dies_is_answered_by_another(stubs: RunningReplicas) -> None:
-    first = stubs.ask("hello", 40)
-    with ThreadPoolExecutor(1) as clients, stubs.stream(tools=40) as stream:
-        lines = (line for line in stream.iter_lines() if line)
+def test_a_request_whose_replica_dies_is_answered_by_another(stubs: Process) -> None:
+    first = stubs.tell("hello", 40)
+    with ThreadPoolExecutor(1) as clients, stubs.streamed(**told("stream", 40)) as stream:
+        lines = lines_of(stream)
         assert first.json()["pid"] == json.loads(next(lines).removeprefix("data: "))["pid"]
-        whole = clients.submit(stubs.ask, "wait", 40)
+        whole = clients.submit(stubs.tell, "wait", 40)
         wait_until(lambda: stubs.figure("running") == 2)
         os.kill(first.json()["pid"], signal.SIGKILL)
         [last] = lines
@@ -108,17 +224,17 @@ def test_a_request_whose_replica_dies_is_answered_by_another(stubs: RunningRepli
         stubs.free()
         assert whole.result().status_code == 200
         assert whole.result().headers["x-replica"] != first.headers["x-replica"]
-    assert all(stubs.ask("hello", tools).status_code == 200 for tools in range(4))
-    wait_until(lambda: stubs.health() == "ok")
+    assert all(stubs.tell("hello", tools).status_code == 200 for tools in range(4))
+    wait_until(lambda: stubs.http.get("/health").json()["status"] == "ok")
 
 
 @pytest.mark.slow
-def test_an_update_under_load_loses_nothing(stubs: RunningReplicas, settings: Path) -> None:
+def test_an_update_under_load_loses_nothing(stubs: Process, settings: Path) -> None:
     done, answers = threading.Event(), list[httpx.Response]()
 
     def ask(tools: int) -> None:
         while not done.is_set():
-            answers.append(stubs.ask("hello", tools))
+            answers.append(stubs.tell("hello", tools))
 
     with ThreadPoolExecutor(3) as clients:
         asking = [clients.submit(ask, tools) for tools in range(3)]
@@ -131,68 +247,45 @@ def test_an_update_under_load_loses_nothing(stubs: RunningReplicas, settings: Pa
             each.result()
     assert {answer.status_code for answer in answers} == {200}
     assert {answer.json()["kept"] for answer in answers} == {1, 2}
-    assert stubs.ask("hello").json()["kept"] == 2
+    assert stubs.tell("hello").json()["kept"] == 2
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param("replicas: 2\nmodel: missing\napi_key: k\n", "there is no model", marks=pytest.mark.slow),
+        pytest.param("replicas: 2\nmodel: ./nowhere\napi_key: k\n", "no model folder", marks=pytest.mark.slow),
         ("modle: x\n", "modle"),
         ("replicas: 2\nhost: ::1\n", "--host"),
     ],
 )
-def test_an_update_that_is_refused_changes_nothing(
-    stubs: RunningReplicas, settings: Path, text: str, reason: str
-) -> None:
-    before, refused = stubs.ask("hello").json()["kept"], len(stubs.logged("update refused"))
+def test_an_update_that_is_refused_changes_nothing(stubs: Process, settings: Path, text: str, reason: str) -> None:
+    before, refused = stubs.tell("hello").json()["kept"], len(stubs.logged("update refused"))
     settings.write_text(text)
     stubs.process.send_signal(signal.SIGHUP)
     wait_until(lambda: len(stubs.logged("update refused")) > refused)
-    told = stubs.logged("update refused")[-1]["reason"]
-    assert reason in told and "\n" not in told
-    assert {stubs.ask("hello", tools).json()["kept"] for tools in range(4)} == {before}
+    given = stubs.logged("update refused")[-1]["reason"]
+    assert reason in given and "\n" not in given
+    assert {stubs.tell("hello", tools).json()["kept"] for tools in range(4)} == {before}
 
 
-def test_answers_are_those_of_one_server(stubs: RunningReplicas, server: Running, settings: Path) -> None:
+def test_answers_are_those_of_one_server(stubs: Process, server: Running, settings: Path) -> None:
     settings.write_text(f"replicas: 1\nmodel: {MODEL}\n")
     update(stubs)
     for request in every_kind():
-        assert stubs.server.answered(**request) == server.answered(**request)
+        assert stubs.answered(**request) == server.answered(**request)
     assert stubs.http.get("/").text == server.http.get("/").text
     assert stubs.http.get(f"/v1/models/{MODEL}").json()["id"] == MODEL
     assert stubs.figure("completion_tokens_total") > 0
     assert stubs.http.get("/health").json()["replicas"] == {"running": 1, "wanted": 1}
 
 
-def update(stubs: RunningReplicas) -> None:
+def update(stubs: Process) -> None:
     """Let the settings be read again; returns when that is done."""
     before = len(stubs.logged("updated"))
     stubs.process.send_signal(signal.SIGHUP)
     wait_until(lambda: len(stubs.logged("updated")) > before)
 
 
-def test_what_runs_is_finished_before_the_end(stubs: RunningReplicas) -> None:
-    asked = {"model": MODEL, "messages": HELLO, "stream": True, "max_tokens": 200}
-    with stubs.http.stream("POST", PATH, json=asked) as answer:
-        lines = (line for line in answer.iter_lines() if line)
-        assert "assistant" in next(lines)
-        stubs.process.send_signal(signal.SIGTERM)
-        assert list(lines)[-1] == "data: [DONE]"
-    assert stubs.process.wait(PATIENCE) == 128 + signal.SIGTERM
-    assert stubs.lines[-1]["event"] == "stopped"
+def test_what_runs_is_finished_before_the_end(stubs: Process) -> None:
+    stubs.assert_what_runs_is_finished()
     assert all("(raylet)" in line["text"] for line in stubs.logged("text"))  # Ray tells of replicas that were killed
-
-
-@pytest.mark.parametrize(
-    ("arguments", "parts"),
-    [
-        (["--replicas", 2], ["--replicas", "--ray"]),
-        (["--gpus-per-replica", 1], ["--gpus-per-replica", "--ray"]),
-        (["--ray", "local"], ["--ray", "--replicas N"]),
-        (["--ray", "local", "--replicas", 0], ["--replicas", "1 or more"]),
-        (["--ray", "local", "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
-    ],
-)
-def test_options_that_do_not_fit_are_told(cli: Cli, arguments: list[Any], parts: list[str]) -> None:
-    assert_bad(cli("serve", *arguments), *parts)

@@ -1,20 +1,21 @@
-"""Open Responses: the compliance runner, the openai package, items in and out, and what is refused."""
+"""Open Responses: the compliance runner, the openai package, items in and out."""
 
-import importlib.util
 import json
+import runpy
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from data import DATA
-from running_server import MODEL, Running, error_of, running
+from running_server import MODEL, Running, called, running
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.exchange import Head, Parts, event
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
-needs_runner = pytest.mark.skipif(not RUNNER.is_file(), reason=f"the runner is not at {RUNNER}")
 
 ABOUT = documented("get_weather", description="Get the weather of a city.", city={"type": "string"}) | {"strict": True}
 WEATHER = {"type": "function"} | ABOUT
@@ -25,42 +26,49 @@ USAGE = COUNTS | {"prompt_tokens_details": {"cached_tokens": 1}, "completion_tok
 
 @pytest.fixture(scope="module")
 def judge() -> Any:
-    spec = importlib.util.spec_from_file_location("openresponses_runner", RUNNER)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def ask(client: Any, **fields: Any) -> Any:
-    return client.responses.create(**{"model": MODEL, "input": ROME, "tools": [WEATHER]} | fields)
+    if not RUNNER.is_file():
+        pytest.skip(f"the runner is not at {RUNNER}")
+    return SimpleNamespace(**runpy.run_path(str(RUNNER)))
 
 
 class Scripted(Answerer):
-    """Answers with the chunks of a chat completion; keeps what it was asked."""
+    """Answers with the message of a chat completion, whole or in pieces; keeps what it was asked."""
 
-    def __init__(self, *deltas: dict[str, Any], finish: str = "stop", error: dict[str, Any] | None = None) -> None:
+    def __init__(self, message: dict[str, Any], finish: str = "stop", error: dict[str, Any] | None = None) -> None:
         super().__init__()
-        self.deltas, self.finish, self.error = deltas, finish, error
+        self.message, self.finish, self.error = {"role": "assistant", "content": None} | message, finish, error
         self.asked: dict[str, Any] = {}
 
     async def answer(self, body: bytes, request_id: str) -> Parts:
         self.asked = json.loads(body)
+        about = {"usage": USAGE, "tooldecoding": {"valid": True}}
         if not self.asked.get("stream"):
-            message = {"role": "assistant", "content": None} | {k: v for d in self.deltas for k, v in d.items()}
-            choice = {"index": 0, "message": message, "finish_reason": self.finish}
-            yield Head(200, json.dumps({"choices": [choice], "usage": USAGE, "tooldecoding": {"valid": True}}))
+            choice = {"index": 0, "message": self.message, "finish_reason": self.finish}
+            yield Head(200, json.dumps({"choices": [choice]} | about))
             return
-        begun = {"choices": [{"index": 0, "delta": {"role": "assistant"}, "finish_reason": None}]}
-        yield Head(200, event(begun), streamed=True)
-        for delta in self.deltas:
-            yield event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        begun, *pieces = ({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas(self.message))
+        yield Head(200, event({"choices": [begun]}), streamed=True)
+        for piece in pieces:
+            yield event({"choices": [piece]})
         if self.error is not None:
             yield event({"error": self.error})
             return
         yield event({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish}]})
-        yield event({"choices": [], "usage": USAGE, "tooldecoding": {"valid": True}})
+        yield event({"choices": []} | about)
         yield "data: [DONE]\n\n"
+
+
+def deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What the pieces of a message add: its role, its texts in two pieces each, then its calls."""
+    yield {"role": "assistant"}
+    for name in ("reasoning_content", "content"):
+        if (text := message.get(name)) is not None:
+            yield {name: text[:3]}
+            yield {name: text[3:]}
+    for index, call in enumerate(message.get("tool_calls", [])):
+        arguments = {"arguments": call["function"]["arguments"]}
+        yield {"tool_calls": [call | {"index": index, "function": call["function"] | {"arguments": ""}}]}
+        yield {"tool_calls": [{"index": index, "function": arguments}]}
 
 
 def scripted(answerer: Scripted, **fields: Any) -> Any:
@@ -71,7 +79,6 @@ def scripted(answerer: Scripted, **fields: Any) -> Any:
     return answer.text if fields.get("stream") else answer.json()
 
 
-@needs_runner
 @pytest.mark.parametrize(
     "test",
     [
@@ -83,42 +90,44 @@ def test_the_compliance_runner_passes(judge: Any, server: Running, test: str) ->
     assert judge.run(test, f"{server.url}/v1", MODEL, "none", 300) == []
 
 
-THOUGHT = [{"reasoning_content": "Let me "}, {"reasoning_content": "see."}]
-CALLS = [
-    {"tool_calls": [{"index": n, "id": f"call_{n}", "type": "function", "function": {"name": name, "arguments": ""}}]}
-    for n, name in enumerate(("f", "g"))
-]
-ARGUMENTS = {"tool_calls": [{"index": 0, "function": {"arguments": '{"x": 1}'}}]}
+CALLS = [called(f"call_{name}", name, '{"x": 1}') for name in "fg"]
 
 
-@needs_runner
 @pytest.mark.parametrize(
-    ("deltas", "finish", "kinds", "status"),
+    ("message", "finish", "kinds"),
     [
-        ([*THOUGHT, {"content": "Hi"}, {"content": " you."}], "stop", ["reasoning", "message"], "completed"),
-        ([{"content": "I call."}, CALLS[0], ARGUMENTS, CALLS[1], ARGUMENTS], "tool_calls",
-         ["message", "function_call", "function_call"], "completed"),
-        ([{"content": "Too lo"}], "length", ["message"], "incomplete"),
-        ([{"content": ""}], "stop", ["message"], "completed"),
+        ({"reasoning_content": "Let me see.", "content": "Hi you."}, "stop", ["reasoning", "message"]),
+        ({"reasoning_content": "Hm.", "tool_calls": CALLS[:1]}, "tool_calls", ["reasoning", "function_call"]),
+        ({"content": "I call.", "tool_calls": CALLS}, "tool_calls", ["message", "function_call", "function_call"]),
+        ({"content": "Too lo"}, "length", ["message"]),
+        ({"content": ""}, "stop", ["message"]),
     ],
-)  # fmt: skip
-def test_a_stream_of_anything_is_valid_and_in_order(
-    judge: Any, deltas: list[dict[str, Any]], finish: str, kinds: list[str], status: str
+)
+def test_a_response_is_valid_and_its_stream_in_order(
+    judge: Any, message: dict[str, Any], finish: str, kinds: list[str]
 ) -> None:
-    text = scripted(Scripted(*deltas, finish=finish), stream=True, max_output_tokens=16)
+    asked = {"tools": [WEATHER], "tool_choice": "required", "max_output_tokens": 16}
+    text = scripted(Scripted(message, finish), **asked, stream=True)
     assert text.endswith("data: [DONE]\n\n")
     events = judge.read_events(text)
     assert judge.check_order(events) == []
     for _, data in events:
         assert judge.problems(judge.EVENTS[data["type"]], data) == []
-    final = events[-1][1]["response"]
-    assert [item["type"] for item in final["output"]] == kinds and final["status"] == status
-    assert final["incomplete_details"] == ({"reason": "max_output_tokens"} if status == "incomplete" else None)
-    assert final["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
-    assert final["tooldecoding"] == {"valid": True, "cut": finish == "length"}
+    whole = scripted(Scripted(message, finish), **asked, text={"format": {"type": "text"}})
+    assert judge.problems("ResponseResource", whole) == []
+    for response in (whole, events[-1][1]["response"]):
+        items = response["output"]
+        assert [item["type"] for item in items] == kinds
+        texts = [item["content"][0]["text"] for item in items if item["type"] != "function_call"]
+        assert texts == [message[name] for name in ("reasoning_content", "content") if name in message]
+        calls = [(item["call_id"], item["name"], item["arguments"]) for item in items if "call_id" in item]
+        assert calls == [(call["id"], *call["function"].values()) for call in message.get("tool_calls", [])]
+        assert response["status"] == ("incomplete" if finish == "length" else "completed")
+        assert response["incomplete_details"] == ({"reason": "max_output_tokens"} if finish == "length" else None)
+        assert response["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
+        assert response["tooldecoding"] == {"valid": True, "cut": finish == "length"}
 
 
-@needs_runner
 def test_an_error_in_a_stream_fails_the_response(judge: Any) -> None:
     error = {"message": "the replica is gone", "type": "server_error", "param": None, "code": "replica_lost"}
     events = judge.read_events(scripted(Scripted({"content": "Hel"}, error=error), stream=True))
@@ -126,17 +135,6 @@ def test_an_error_in_a_stream_fails_the_response(judge: Any) -> None:
     final = events[-1][1]
     assert final["type"] == "response.failed" and judge.problems("ResponseFailedStreamingEvent", final) == []
     assert final["response"]["error"] == {"code": "replica_lost", "message": "the replica is gone"}
-
-
-@needs_runner
-def test_a_whole_response_has_thoughts_text_and_calls(judge: Any) -> None:
-    calls = [{"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]
-    answerer = Scripted({"reasoning_content": "Hm.", "content": "I call.", "tool_calls": calls}, finish="tool_calls")
-    row = scripted(answerer, tools=[WEATHER], tool_choice="required", text={"format": {"type": "text"}})
-    assert judge.problems("ResponseResource", row) == []
-    thoughts, message, call = row["output"]
-    assert thoughts["content"][0]["text"] == "Hm." and message["content"][0]["text"] == "I call."
-    assert (call["call_id"], call["name"], call["arguments"]) == ("call_1", "f", "{}")
 
 
 def test_items_become_messages() -> None:
@@ -156,7 +154,7 @@ def test_items_become_messages() -> None:
     allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "get_weather"}]}
     scripted(
         answerer, input=items, instructions="You are a clock.", tools=[WEATHER], tool_choice=allowed, store=True,
-        reasoning={"effort": "none"}, max_output_tokens=20, tooldecoding={"order_limit": 2},
+        reasoning={"effort": "none"}, max_output_tokens=20, parallel_tool_calls=False, tooldecoding={"order_limit": 2},
         text={"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}},
     )  # fmt: skip
     function = {"name": "f", "arguments": "{}"}
@@ -177,20 +175,10 @@ def test_items_become_messages() -> None:
         "tool_choice": {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [named]}},
         "response_format": {"type": "json_schema",
                             "json_schema": {"name": "a", "schema": {"type": "object"}, "strict": True}},
+        "parallel_tool_calls": False,
         "max_completion_tokens": 20,
         "tooldecoding": {"order_limit": 2, "max_thinking_tokens": 0},
     }  # fmt: skip
-
-
-def test_two_turns_with_the_openai_package(client: Any) -> None:
-    first = ask(client, tool_choice="required", parallel_tool_calls=False)
-    [call] = first.output
-    assert call.type == "function_call" and json.loads(call.arguments) == {"city": "Rome"}
-    [parameter] = first.tooldecoding["calls"][0]["parameters"]
-    assert parameter["votes"] == 1 and 0 < parameter["confidence"] <= 1
-    output = {"type": "function_call_output", "call_id": call.call_id, "output": "sunny"}
-    second = ask(client, input=[{"role": "user", "content": ROME}, *first.output, output], max_output_tokens=16)
-    assert second.status in ("completed", "incomplete") and second.usage.input_tokens > first.usage.input_tokens
 
 
 def test_the_openai_package_streams_and_parses(client: Any) -> None:
@@ -204,36 +192,3 @@ def test_the_openai_package_streams_and_parses(client: Any) -> None:
     assert "".join(pieces) == final.output[0].arguments
     parsed = client.responses.parse(model=MODEL, input="A trip to Oslo for 3 days.", text_format=Trip).output_parsed
     assert isinstance(parsed, Trip) and "Oslo" in parsed.city
-
-
-REFUSED: list[tuple[dict[str, Any], str | None, str]] = [
-    ({"previous_response_id": "resp_1"}, "previous_response_id", "previous_response_not_found"),
-    ({"background": True}, "background", "invalid_value"),
-    ({"inputs": "x"}, "inputs", "unknown_parameter"),
-    ({"model": None}, "model", "invalid_value"),
-    ({"model": "other"}, "model", "model_not_found"),
-    ({"input": []}, "input", "invalid_value"),
-    ({"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}]},
-     "input.0.message.content.0.type", "invalid_value"),
-    ({"input": [{"type": "item_reference", "id": "x"}]}, "input.0", "invalid_value"),
-    ({"input": [{"type": "function_call_output", "call_id": "x", "output": "y"}]}, "input", "invalid_value"),
-    ({"tools": [{"type": "web_search"}]}, "tools.0.type", "invalid_value"),
-    ({"tool_choice": {"type": "function", "name": "nope"}}, "tool_choice", "invalid_value"),
-    ({"max_output_tokens": 3}, "max_output_tokens", "invalid_value"),
-    ({"text": {"format": {"type": "json_schema", "name": "a"}}}, "text.format", "invalid_value"),
-    ({"tooldecoding": {"orders": "none"}}, "tooldecoding.orders", "invalid_value"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("fields", "param", "code"), REFUSED, ids=lambda value: str(value)[:40])
-def test_what_is_refused_is_named(server: Running, fields: dict[str, Any], param: str | None, code: str) -> None:
-    given = {"model": MODEL, "input": ROME, "tools": [WEATHER]} | fields
-    answer = server.http.post("/v1/responses", json={key: value for key, value in given.items() if value is not None})
-    error = error_of(answer, 404 if code == "model_not_found" else 400)
-    expected = "missing_required_parameter" if fields == {"model": None} else code
-    assert (error["param"], error["code"]) == (param, expected), error
-
-
-def test_another_content_type_is_refused_as_elsewhere(server: Running) -> None:
-    error_of(server.http.post("/v1/responses", content="x"), 415)
-    error_of(server.http.post("/v1/responses", content="{", headers={"Content-Type": "application/json"}), 400)

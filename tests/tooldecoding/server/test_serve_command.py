@@ -1,62 +1,57 @@
-"""``tooldecoding serve`` as a process: its address, its log, and how it ends."""
+"""``tooldecoding serve``: its address, its log, and how it ends."""
 
 import json
-import os
-import signal
+import logging
 import socket
-import subprocess
-import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
-import httpx
 import pytest
 
-from command_line import Ran, assert_bad
-from running_server import HELLO, PATIENCE
+from command_line import Cli, assert_bad
+from running_server import HELLO, MODEL, PATH, Running, body, running, serving, wait_until
+from tooldecoding.decoder import ToolDecoder
 
-PATH = "/v1/chat/completions"
+SECRET = "Qzvx"
 
 
-def test_a_port_in_use_is_told_before_the_model_is_loaded(
-    cli: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_port_in_use_is_told_before_the_model_is_loaded(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("tooldecoding.cli.serve.load_decoder")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert_bad(cli("serve", "--port", port), "cannot listen on 127.0.0.1", str(port), "in use")
 
 
-def test_what_runs_is_finished_when_the_server_is_told_to_stop() -> None:
-    command = [sys.executable, "-m", "tooldecoding", "serve", "--model", "reference", "--port", "0", "--device", "cpu"]
-    alone = os.environ | {"OMP_NUM_THREADS": "1"}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=alone) as serve:
-        assert serve.stderr is not None
-        try:
-            lines = []
-            while not lines or lines[-1]["event"] != "ready":
-                lines.append(json.loads(serve.stderr.readline()))
-            [port] = [line["port"] for line in lines if line["event"] == "listening"]
-            text = {"model": "reference", "messages": HELLO, "max_tokens": 150}
-            with (
-                httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http,
-                ThreadPoolExecutor(1) as clients,
-                http.stream("POST", PATH, json=text | {"stream": True}) as stream,
-            ):
-                events = stream.iter_lines()
-                assert "assistant" in next(events)
-                whole = clients.submit(http.post, PATH, json=text)
-                while "tooldecoding_running 2.0" not in (figures := http.get("/metrics").text):
-                    assert not whole.done(), figures
-                serve.send_signal(signal.SIGTERM)
-                assert [line for line in events if line][-1] == "data: [DONE]"
-                assert whole.result().json()["usage"]["completion_tokens"] > 0
-            assert serve.wait(PATIENCE) == 128 + signal.SIGTERM
-            lines += map(json.loads, serve.stderr)
-        finally:
-            serve.kill()
-    assert lines[-1]["event"] == "stopped"
-    answered = [line for line in lines if line["event"] == "answered" and line["path"] == PATH]
+def test_what_runs_is_finished_when_the_server_is_told_to_stop(tmp_path: Path) -> None:
+    with serving(tmp_path, "-m", "tooldecoding", "serve", "--model", MODEL, "--port", 0, "--device", "cpu") as served:
+        served.assert_what_runs_is_finished()
+    answered = [line for line in served.logged("answered") if line["path"] == PATH]
     assert [line["status"] for line in answered] == [200, 200]
-    assert all({"time", "level", "event"} <= line.keys() and line["level"] == "info" for line in lines)
-    assert HELLO[0]["content"] not in str(lines)
+    assert all({"time", "level", "event"} <= line.keys() and line["level"] == "info" for line in served.lines)
+    assert HELLO[0]["content"] not in str(served.lines)
+
+
+@pytest.mark.parametrize(("status", "changes"), [(200, {}), (400, {SECRET: 1}), (404, {"model": SECRET})])
+def test_an_answer_has_the_id_of_its_request_and_prompts_are_logged_only_when_asked_for(
+    server: Running, reference: ToolDecoder, caplog: pytest.LogCaptureFixture, status: int, changes: dict[str, Any]
+) -> None:
+    said = [{"role": "user", "content": f"Weather in {SECRET} for 3 days?"}]
+    asked = body(messages=said, tool_choice="required", tooldecoding={"order_limit": 1}, **changes)
+    content, identifier = json.dumps(asked), {"X-Request-ID": "trace:1.a-B_2"}
+
+    def logged(event: str) -> list[dict[str, Any]]:
+        return [record.fields for record in caplog.records if record.getMessage() == event]  # type: ignore[attr-defined]
+
+    with caplog.at_level(logging.DEBUG):
+        answer = server.send(content, identifier)
+        wait_until(lambda: bool(logged("answered")))  # it is written behind the answer
+        assert not [record for record in caplog.records if SECRET in str(vars(record))]
+        [line] = logged("answered")
+        with running(reference, log_prompts=True) as telling:
+            telling.send(content, identifier)
+    assert (answer.status_code, answer.headers["x-request-id"]) == (status, "trace:1.a-B_2") and SECRET in answer.text
+    assert (line["request_id"], line["status"], line["path"]) == ("trace:1.a-B_2", status, PATH)
+    assert line["seconds"] >= 0
+    prompts = logged("prompt")
+    assert all(SECRET in row["prompt"] and row["request_id"] == "trace:1.a-B_2" for row in prompts)
+    assert prompts or status != 200
