@@ -30,7 +30,7 @@ def add(a: int, b: int) -> int:
 
 def noon() -> str:
     """Tell the time."""
-    return "12:00"
+    return "12h"
 
 
 def broken() -> int:
@@ -68,10 +68,10 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
 @pytest.mark.parametrize(
     ("answer", "tools", "turns", "options", "contents"),
     [
-        (calls_first(call("add", a=1, b=1), call("noon")), [add, noon], 8, {}, ["", "2", "", "12:00", "Done.", "answer"]),
+        (calls_first(call("add", a=1, b=1), call("noon")), [add, noon], 8, {}, ["", "2", "", "12h", "Done.", "answer"]),
         (calls_first(call("broken")), [broken, add], 8, {}, ["", "error: OSError: no luck", "Done.", "answer"]),
-        (lambda prompt: call("noon"), [noon], 3, {}, ["", "12:00"] * 3 + ["turns"]),
-        (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12:00", "No.", "answer"]),
+        (lambda prompt: call("noon"), [noon], 3, {}, ["", "12h"] * 3 + ["turns"]),
+        (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
     ],
     ids=["two calls", "a failure", "the last turn", "required in the first turn alone", "an answer that is cut"],
