@@ -5,27 +5,25 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from chat_models import HERMES
+from chat_models import chat_tokenizer
 
 from eval.options import EvalOptions
-from tiny_models import byte_level_tokenizer, tiny_model
+from tiny_models import tiny_model
 from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
 from tooldecoding.cli.decode import DECODE
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.serve_command import ServeCommand
+from tools import documented
 
 DEFAULTS = {field.name: field.default for field in fields(DecodeOptions)}
-TOOLS = [
-    {"name": "note", "parameters": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
-]
+TOOLS = [documented("note", n={"type": "integer"})]
 USER = [{"role": "user", "content": "Go."}]
 
 
 @pytest.fixture(scope="module")
 def decoder() -> ToolDecoder:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = HERMES
+    tokenizer = chat_tokenizer()
     return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, order_limit=1, max_calls=1, max_text_tokens=4)
 
 
