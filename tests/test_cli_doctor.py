@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import AutoConfig, PreTrainedTokenizerFast
 
-from chat.chat_models import HERMES
+from chat.chat_models import HERMES, chat_tokenizer, saved
 from command_line import Cli, assert_bad
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.doctor import CALLS, self_check
@@ -17,26 +17,6 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented
-
-
-def saved(
-    folder: Path, tokenizer: PreTrainedTokenizerBase, shape: str = "llama", vocabulary: int = 0, config: Any = None
-) -> Path:
-    """A folder with a tokenizer, and random weights of a shape or a configuration."""
-    tokenizer.save_pretrained(folder)
-    if config is None:
-        tiny_model(shape, vocabulary or len(tokenizer)).save_pretrained(folder)
-    else:
-        config.vocab_size = len(tokenizer)
-        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
-    return folder
-
-
-def chat_tokenizer(template: str | None = HERMES, added: Sequence[str] = ()) -> PreTrainedTokenizerFast:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = template
-    tokenizer.add_tokens([*added], special_tokens=True)
-    return tokenizer
 
 
 def words() -> PreTrainedTokenizerFast:
@@ -120,6 +100,12 @@ def test_what_is_found(cli: Cli, tmp_path: Path, name: str) -> None:
     lines = [line for line in text.out.splitlines() if line.startswith("problem: ")]
     assert lines == [f"problem: {each}" for each in told["problems"]]
     assert all(part in text.out for part in printed), text.out
+
+
+@pytest.mark.parametrize(("dtype", "found"), [("torch.bfloat16", "bfloat16"), ("double", "float64")])
+def test_types_of_weights_have_torchs_names(cli: Cli, tiny_model_path: str, dtype: str, found: str) -> None:
+    ran = cli("doctor", "--model", tiny_model_path, "--device", "cpu", "--dtype", dtype)
+    assert ran.code == 1 and f"{found} on cpu" in ran.out, ran
 
 
 def test_what_of_the_tools_is_not_enforced(cli: Cli, tmp_path: Path) -> None:

@@ -42,14 +42,9 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     rooms = {
-        "agents": ("mcp",),
-        "server": ("serve",),
-        "server/replicas": ("serve", "ray"),
-        "batches": ("batch",),
-        "cluster": ("ray",),
-        "models": ("gguf",),
-        "doctor.py": ("gguf",),
-    }
+        "agents": ("mcp",), "server": ("serve",), "server/replicas": ("serve", "ray"), "batches": ("batch",),
+        "cluster": ("ray",), "models": ("gguf",), "doctor.py": ("gguf",),
+    }  # fmt: skip
     if file == ROOT / "eval" / "commands" / "bench_serve.py":
         assert foreign(file) <= CORE | EXTRAS["eval"] | EXTRAS["bench"]
         return
@@ -68,21 +63,16 @@ def test_what_is_declared_is_imported() -> None:
     assert not CORE & extras
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["eval", "sgd", "--data", "x", "--out", "y"],
-        ["score", "sgd", "--data", "x", "--predictions", "y", "--out", "z"],
-        ["report", "x", "--out", "y"],
-        ["tune", "sgd", "--data", "x"],
-        ["bench", "--shape", "tiny"],
-    ],
-    ids=lambda a: a[0],
-)
-def test_evaluation_names_the_extra(cli: Cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    hidden = ["scipy", "matplotlib"]
-    for package in hidden:
+EVALUATION = [
+    "eval sgd --data x --out y", "score sgd --data x --predictions y --out z", "report x --out y",
+    "tune sgd --data x", "bench --shape tiny",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", EVALUATION)
+def test_evaluation_names_the_extra(cli: Cli, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for package in ("scipy", "matplotlib"):
         monkeypatch.setitem(sys.modules, package, None)
-    ran = cli(*arguments)
+    ran = cli(*line.split())
     assert ran.code == 2 and ran.err.count("\n") == 1
-    assert hidden[0] in ran.err and ran.err.endswith("not installed; pip install 'tooldecoding[eval]'\n")
+    assert "scipy" in ran.err and ran.err.endswith("not installed; pip install 'tooldecoding[eval]'\n")

@@ -1,5 +1,6 @@
 """Options: each written once, for the command line, files and help; errors name the flag, or file, line and key."""
 
+import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -7,14 +8,18 @@ from typing import Any
 import pytest
 import typer.main
 
+from command_line import Cli
+from eval.options import EvalOptions
 from test_docs import commands
 from tooldecoding.cli.app import COMMANDS, app
+from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.reference import default_file
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
 from tooldecoding.options.given import CONFIG_FOLDER, Given, read_config
 from tooldecoding.options.option import Count, option
+from tooldecoding.options.serve_command import ServeCommand
 
 
 @dataclass(frozen=True)
@@ -43,10 +48,6 @@ def test_every_option_is_on_the_command_line_with_its_help(command: Any) -> None
         # what a file can switch on, the command line can switch off
         can_be_on = each in command.file_options and each.type is bool and each.only is None
         assert bool(parameter.secondary_opts) == can_be_on
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
-def test_every_default_is_a_value(command: Any) -> None:
     for each in (*command.options, *command.file_options):
         if not each.required:
             each.check(each.default, each.name)
@@ -66,6 +67,25 @@ def test_command_line_over_file_over_default(config: Path) -> None:
     assert (merged.seed, merged.batch_size) == (7, 2)
 
 
+@pytest.mark.parametrize(
+    ("door", "own"),
+    [(DecodeCommand, {}), (ServeCommand, {}), (EvalOptions, {"format": "api-bank", "tool_choice": "auto"})],
+)
+def test_every_door_has_the_same_defaults(door: Any, own: dict[str, Any]) -> None:
+    expected, found = ({field.name: field.default for field in fields(each)} for each in (DecodeOptions, door))
+    assert {name: found.get(name, default) for name, default in expected.items()} == expected | own
+
+
+def test_the_help_of_decode_is_in_groups(cli: Cli) -> None:
+    text = cli("decode", "--help").out
+    titles = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert titles[0] == "Start with" and len(titles) == len(DECODE.panels) + 1 == len({*titles})
+    named = [name for names in DECODE.panels.values() for name in names]
+    assert sorted(named) == sorted(option.name for option in DECODE.listed) and len(DECODE.panels["Start with"]) == 6
+    first = text.partition("Start with:")[2].partition("\n\n")[0]
+    assert all(f"--{name}" in first for name in ("tools", "prompt", "messages", "model", "tool-choice", "order-limit"))
+
+
 def test_numbers_with_commas_are_sorted_each_once() -> None:
     assert Given({"limits": "9, 1,9,2"}).merge(Limits, {}).limits == (1, 2, 9)
 
@@ -74,12 +94,9 @@ def test_a_path_may_hold_bytes_that_are_not_utf8() -> None:
     assert DecodeCommand(tools="a\udcff.json").tools == "a\udcff.json"
 
 
-@pytest.mark.parametrize("path", sorted(CONFIG_FOLDER.glob("*.yaml")), ids=lambda p: p.stem)
-def test_shipped_files_are_right(path: Path) -> None:
-    read_config(str(path), DecodeCommand)
-
-
-def test_default_file_holds_the_defaults() -> None:
+def test_shipped_files_are_right_and_the_default_file_holds_the_defaults() -> None:
+    for path in CONFIG_FOLDER.glob("*.yaml"):
+        read_config(str(path), DecodeCommand)
     given = read_config(str(CONFIG_FOLDER / "default.yaml"), DecodeCommand)
     assert given == {key: getattr(DecodeCommand(), key) for key in given}
     assert {f.name for f in fields(DecodeOptions)} <= given.keys()

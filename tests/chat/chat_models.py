@@ -2,12 +2,12 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from transformers import AddedToken
+from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
@@ -30,10 +30,30 @@ def call(name: str, **arguments: Any) -> str:
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
+def saved(
+    folder: Path, tokenizer: PreTrainedTokenizerBase, shape: str = "llama", vocabulary: int = 0, config: Any = None
+) -> Path:
+    """A folder with a tokenizer, and random weights of a shape or a configuration."""
+    tokenizer.save_pretrained(folder)
+    if config is None:
+        tiny_model(shape, vocabulary or len(tokenizer)).save_pretrained(folder)
+    else:
+        config.vocab_size = len(tokenizer)
+        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def chat_tokenizer(template: str | None = HERMES, added: Sequence[str] = ()) -> PreTrainedTokenizerFast:
+    """A byte-level tokenizer with a chat template and further tokens."""
+    tokenizer = byte_level_tokenizer()
+    tokenizer.chat_template = template
+    tokenizer.add_tokens([*added], special_tokens=True)
+    return tokenizer
+
+
 @cache
 def _parts(marks: tuple[str, ...]) -> tuple[Any, Any]:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.add_tokens([AddedToken(mark, special=True) for mark in marks])
+    tokenizer = chat_tokenizer(None, marks)
     return tokenizer, tiny_model("llama", len(tokenizer))
 
 

@@ -1,16 +1,18 @@
-"""Agents: what is called, asked and told, by a model that answers as it is told; and the command."""
+"""Agents: what is called, asked and told, by a model that answers as it is told; the command, and the page on chat."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
 import pytest
 from chat_models import HERMES, MCP_STUB, call, decoder_of, says
 
-from command_line import Ran, assert_bad
+from command_line import Cli, Ran, assert_bad
 from lookup import ToolDecodingError
+from test_docs import blocks
 from tooldecoding.agents.agent import Agent, Event
+from tooldecoding.agents.servers import McpServer
 from tooldecoding.testing import SyntheticDecoder
 
 STUB = " ".join(MCP_STUB)
@@ -26,89 +28,76 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def broken(a: int) -> int:
-    """Fail.
+def noon() -> str:
+    """Tell the time."""
+    return "12h"
 
-    Args:
-        a: Anything.
-    """
+
+def broken() -> int:
+    """Fail."""
     raise OSError("no luck")
 
 
-def calls_first(*calls: str, answer: str = "Done.") -> Callable[[str], str]:
+def calls_first(*calls: str) -> Callable[[str], str]:
     """A model that makes calls, and answers when it reads a result."""
-    return lambda prompt: answer if "[tool]" in prompt else "\n".join(calls)
+    return lambda prompt: "Done." if "[tool]" in prompt else "\n".join(calls)
+
+
+ECHO = calls_first(call("echo", text="hello"))
 
 
 @pytest.fixture
 def decoder() -> SyntheticDecoder:
-    return decoder_of(HERMES)
-
-
-def events(agent: Agent, question: str = "Go.", **options: Any) -> list[Event]:
-    return list(agent.run(question, **options))
+    return decoder_of(HERMES, max_value_tokens=30)
 
 
 def test_the_model_calls_reads_the_result_and_answers(decoder):
     says(decoder, lambda prompt: "It is 5." if "[tool]5" in prompt else call("add", a=2, b=3))
     agent = Agent(decoder, [add])
-    called, returned, said, end = events(agent)
+    called, returned, said, end = agent.run("Go.")
     assert called.kind == "call" and (called.name, called.arguments) == ("add", {"a": 2, "b": 3})
     assert set(called.confidence) == {"a", "b"} and 0 < called.least <= 1
     assert returned == Event("result", "5", called.id, "add")
     assert (said, end) == (Event("text", "It is 5."), Event("end", "answer"))
     assert [message["role"] for message in agent.messages] == ["user", "assistant", "tool", "assistant"]
-    assert [json.loads(json.dumps(each.to_json()))["event"] for each in (called, returned, said, end)] == [
-        "call", "result", "text", "end",
-    ]  # fmt: skip
-    assert events(agent, "And again?")[-1] == Event("end", "answer") and len(agent.messages) == 6
+    as_json = [json.loads(json.dumps(each.to_json())) for each in (called, returned, said, end)]
+    assert [each["event"] for each in as_json] == ["call", "result", "text", "end"]
+    assert [*agent.run("And again?")][-1] == Event("end", "answer") and len(agent.messages) == 6
 
 
-def test_several_calls_are_run_in_their_sequence(decoder):
-    says(decoder, calls_first(call("add", a=1, b=1), call("add", a=2, b=2)))
-    results = [each.content for each in events(Agent(decoder, [add])) if each.kind == "result"]
-    assert results == ["2", "4"]
-
-
-def test_a_tool_that_fails_is_told_to_the_model(decoder):
-    says(decoder, calls_first(call("broken", a=1)))
-    _, returned, *_, end = events(Agent(decoder, [broken, add]))
-    assert returned.failed and returned.content == "error: OSError: no luck" and end == Event("end", "answer")
+@pytest.mark.parametrize(
+    ("answer", "tools", "turns", "options", "contents"),
+    [
+        (calls_first(call("add", a=1, b=1), call("noon")), [add, noon], 8, {}, ["", "2", "", "12h", "Done.", "answer"]),
+        (calls_first(call("broken")), [broken, add], 8, {}, ["", "error: OSError: no luck", "Done.", "answer"]),
+        (lambda prompt: call("noon"), [noon], 3, {}, ["", "12h"] * 3 + ["turns"]),
+        (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
+        (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
+    ],
+    ids=["two calls", "a failure", "the last turn", "required in the first turn alone", "an answer that is cut"],
+)
+def test_what_happens(
+    decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
+) -> None:
+    says(decoder, answer)
+    events = [*Agent(decoder, tools, max_turns=turns).run("Go.", **options)]
+    assert [each.content for each in events] == contents
+    assert [each.content for each in events if each.failed] == [each for each in contents if "error" in each]
 
 
 def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     seen: list[Event] = []
-    says(decoder, calls_first(call("broken", a=1)))
+    says(decoder, calls_first(call("broken")))
     agent = Agent(decoder, [broken], approve=lambda asked: bool(seen.append(asked)))
-    called, returned, *_ = events(agent)
+    called, returned, *_ = agent.run("Go.")
     assert seen == [called] and returned.refused and "refused" in agent.messages[2]["content"]
-
-
-def test_it_ends_after_the_turns_that_it_has(decoder):
-    says(decoder, lambda prompt: call("add", a=1, b=1))
-    agent = Agent(decoder, [add], max_turns=3)
-    assert events(agent)[-1] == Event("end", "turns") and len(agent.messages) == 7
-
-
-def test_a_call_is_required_in_the_first_turn_alone(decoder):
-    says(decoder, lambda prompt: "Text.")
-    called, *_, end = events(Agent(decoder, [add]), tool_choice="required")
-    assert called.kind == "call" and end == Event("end", "answer")
-
-
-def test_an_answer_that_is_cut_is_none(decoder):
-    says(decoder, lambda prompt: "A long text.")
-    assert events(Agent(decoder, []), max_text_tokens=3)[-1] == Event("end", "length")
-
-
-def test_two_tools_of_one_name_are_an_error(decoder):
     with pytest.raises(ToolDecodingError, match="two tools are called 'add'"):
         Agent(decoder, [add, add])
 
 
 class TestCommand:
     @pytest.fixture
-    def run(self, cli: Callable[..., Ran], decoder: SyntheticDecoder, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def run(self, cli: Cli, decoder: SyntheticDecoder, monkeypatch: pytest.MonkeyPatch) -> Any:
         """``run(answer, *arguments, stdin=…)`` with a model that answers as it is told; stdin is no terminal."""
         monkeypatch.setattr("tooldecoding.cli.agent.load_decoder", lambda command, cache: decoder)
 
@@ -120,8 +109,6 @@ class TestCommand:
             return cli("agent", "--mcp", STUB, "--prompt", "Go.", *arguments)
 
         return run
-
-    ECHO = staticmethod(calls_first(call("echo", text="hello")))
 
     @pytest.mark.parametrize(
         ("arguments", "typed", "ran"),
@@ -137,27 +124,49 @@ class TestCommand:
         ],
     )
     def test_who_decides(self, run: Any, arguments: tuple[str, ...], typed: str | None, ran: bool) -> None:
-        done = run(self.ECHO, "--json", *arguments, typed=typed)
+        done = run(ECHO, "--json", *arguments, typed=typed)
         rows = [json.loads(line) for line in done.out.splitlines()]
         [result] = [row for row in rows if row["event"] == "result"]
         assert result["refused"] is not ran and (result["content"] == "hello") is ran
         nobody = not ran and typed is None
         assert done.code == (3 if nobody else 0) and ("without a terminal" in done.err) is nobody
 
-    def test_what_is_printed(self, run: Any) -> None:
-        done = run(self.ECHO, "--yes", "--min-confidence", "0")
-        assert "→ echo of " in done.out and "\n  Done." in done.out and "(it says: readOnlyHint)" in done.out
-        assert "text = 'hello'   confidence 0." in done.out and "← hello" in done.out and "Done." in done.out
-
-    def test_no_answer_has_an_exit_code(self, run: Any) -> None:
+    def test_what_is_printed_and_an_exit_code_for_no_answer(self, run: Any, cli: Cli) -> None:
+        out = run(ECHO, "--yes", "--min-confidence", "0").out
+        assert "→ echo of " in out and "\n  Done." in out and "(it says: readOnlyHint)" in out
+        assert "text = 'hello'   confidence 0." in out and "← hello" in out
         done = run(lambda prompt: call("echo", text="x"), "--allow", "echo", "--max-turns", "2")
         assert done.code == 4 and "no answer: --max-turns is reached" in done.err
+        ran = cli("lookup", "--json", "--mcp", STUB)
+        assert ran.code == 0 and '"echo"' in ran.out
 
-    def test_wrong_options(self, run: Any, cli: Callable[..., Ran]) -> None:
-        assert_bad(run(self.ECHO, "--allow", "ecco"), "--allow: no server has 'ecco'")
+    def test_wrong_options(self, run: Any, cli: Cli) -> None:
+        assert_bad(run(ECHO, "--allow", "ecco"), "--allow: no server has 'ecco'")
         assert_bad(cli("agent", "--prompt", "x"), "--mcp SERVER")
         assert_bad(cli("lookup"), "DOCS", "--mcp")
 
-    def test_lookup_reads_the_tools_of_a_server(self, cli: Callable[..., Ran]) -> None:
-        ran = cli("lookup", "--json", "--mcp", STUB)
-        assert ran.code == 0 and '"echo"' in ran.out
+
+def of_the_page(name: str) -> Callable[..., Any]:
+    """The function of a snippet on the page on chat."""
+    [code] = [code for code in blocks("docs/chat.md", "python") if f"def {name}(" in code]
+    names: dict[str, Any] = {"__name__": "page"}
+    exec(compile(code, "<page>", "exec"), names)
+    return names[name]
+
+
+def test_the_agent_of_the_page_calls_tools_of_a_server(
+    decoder: SyntheticDecoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stub = McpServer(name="stub", command=MCP_STUB[0], args=MCP_STUB[1:])
+    monkeypatch.setattr(McpServer, "parse", classmethod(lambda cls, text: stub))
+    says(decoder, lambda prompt: "Done." if "[tool]" in prompt else "I ask.\n" + call("echo", text="Rome"))
+    messages = of_the_page("run_agent")(decoder, "Say Rome.")
+    assert [message["role"] for message in messages] == ["user", "assistant", "tool", "assistant"]
+    assert [message["content"] for message in messages] == ["Say Rome.", "I ask.", "Rome", "Done."]
+
+
+def test_the_page_shows_a_stream(decoder: SyntheticDecoder, capsys: pytest.CaptureFixture[str]) -> None:
+    says(decoder, lambda prompt: call("add", a=7, b=2))
+    reply = of_the_page("show")(decoder, [{"role": "user", "content": "Go."}], [add])
+    assert capsys.readouterr().out == f"{reply.ids[0]} add {{'a': 7, 'b': 2}}\n"
+    assert reply.finish_reason == "tool_calls"

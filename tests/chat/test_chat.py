@@ -1,6 +1,7 @@
 """Chat in Python: answers of a model that wants something, tools in every shape, streams, and bad input."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -10,9 +11,10 @@ from pydantic import BaseModel
 from call_ids import OPENAI as OPENAI_ID
 from call_ids import without_ids
 from lookup import ToolDecodingError, extract
+from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.errors import ConfigError, ModelError, PromptError
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.text_stream import TextPiece
 
@@ -151,3 +153,25 @@ class TestModels:
     def test_a_template_that_raises(self) -> None:
         with pytest.raises(PromptError, match=r"^the model's chat template refuses the dialogue: no way$"):
             decoder_of("{{ raise_exception('no\nway') }}").chat([USER], tools=[OPENAI], format="hermes")
+
+
+def test_options_are_taken_as_an_object() -> None:
+    model, tokenizer = decoder_of(HERMES).model, decoder_of(HERMES).tokenizer
+    decoder = ToolDecoder(model, tokenizer, order_limit=1, max_calls=1, max_text_tokens=4)
+    wanted = DecodeOptions(tool_choice="required", order_limit=1, max_calls=1, max_value_tokens=3, format="hermes")
+    as_fields: dict[str, Any] = {field.name: getattr(wanted, field.name) for field in fields(wanted)}
+    by_field = decoder.decode([USER], [OPENAI], **as_fields).text  # type: ignore[call-overload]
+    assert decoder.decode([USER], [OPENAI], options=wanted).text == by_field  # type: ignore[union-attr]
+    assert decoder.chat([USER], [OPENAI], options=wanted).result.text == by_field
+    *_, last = decoder.stream([USER], [OPENAI], options=wanted)
+    assert last.result.text == by_field  # type: ignore[union-attr]
+    inputs = chat_inputs(tokenizer, [USER], [OPENAI], options=wanted)
+    method = tool_decoding(tokenizer, [OPENAI], options=wanted)
+    ids = model.generate(**inputs, max_new_tokens=400, custom_generate=method)  # type: ignore[operator]
+    assert tokenizer.decode(ids[0, inputs["input_ids"].shape[1] :]) == by_field
+    assert decoder.chat([USER], [OPENAI], "none", options=wanted).result.calls == (), "an argument wins"
+    assert decoder.chat([USER], [OPENAI], options=wanted, format="pythonic").result.call_format.name == "pythonic"
+    for wrong in ({"order_limit": 1}, "fast", DecodeOptions):
+        for door in (decoder.decode, decoder.chat, decoder.stream):
+            with pytest.raises(ConfigError, match="options: expected DecodeOptions, got"):
+                door([USER], [OPENAI], options=wrong)  # type: ignore[operator]

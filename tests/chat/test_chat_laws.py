@@ -1,10 +1,11 @@
-"""An answer is a message in OpenAI's shape whatever the model wants, and the chat template takes it back."""
+"""An answer is a message in OpenAI's shape whatever the model wants, and every chat template takes it back."""
 
 import json
 import re
 import warnings
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from chat_models import decoder_of, random_logits
@@ -15,7 +16,10 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import PRINTED
 from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
@@ -91,20 +95,22 @@ class TestEveryTemplate:
             assert call["function"]["name"] in text and all(key in text for key in arguments)
 
 
-FOREIGN = [
-    {"role": "user", "content": "Two of them."},
+USER = {"role": "user", "content": "A table at Da Gino, please."}
+ARGUMENTS = ('{"place": "Da Gino", "people": 2}', '{"place": "Luigi", "people": 3}')
+CALLED: list[dict[str, Any]] = [
+    USER,
     {
         "role": "assistant",
         "content": None,
         "tool_calls": [
-            {"id": f"toolu_{n}", "type": "function", "function": {"name": "stop", "arguments": "{}"}} for n in (1, 2)
+            {"id": f"toolu_{n}", "type": "function", "function": {"name": "book_table", "arguments": arguments}}
+            for n, arguments in enumerate(ARGUMENTS)
         ],
     },
-    {"role": "tool", "tool_call_id": "toolu_2", "content": "second result"},
-    {"role": "tool", "tool_call_id": "toolu_1", "content": "first result"},
+    {"role": "tool", "tool_call_id": "toolu_1", "content": "second: full"},
+    {"role": "tool", "tool_call_id": "toolu_0", "content": "first: booked"},
 ]
-
-
+SAID = [USER, CALLED[1] | {"content": "One moment."}, *CALLED[2:]]
 FORMS = {IdForm.ANY: "call_[a-zA-Z0-9]{24}", IdForm.NINE: "[a-zA-Z0-9]{9}"}
 
 
@@ -114,7 +120,7 @@ def test_ids_are_unique_in_the_world(name: str, monkeypatch: pytest.MonkeyPatch)
 
     def ids() -> list[str]:
         random_logits(decoder, 1)
-        *pieces, reply = decoder.stream(FOREIGN[:1], TOOLS, "required", format="hermes")
+        *pieces, reply = decoder.stream([USER], TOOLS, "required", format="hermes")
         assert isinstance(reply, ChatMessage)
         assert [piece.id for piece in pieces if isinstance(piece, CallPiece)] == [*reply.ids]
         return [*reply.ids]
@@ -135,7 +141,7 @@ def test_ids_are_unique_in_the_world(name: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_nothing_is_left_out_in_silence() -> None:
-    two, later = read_messages(FOREIGN), [*FOREIGN[:1], {"role": "system", "content": "Be brief."}, FOREIGN[0]]
+    two, later = read_messages(CALLED), [USER, {"role": "system", "content": "Be brief."}, USER]
     tokenizer = decoder_of(original("gptoss")).tokenizer
     with pytest.raises(PromptError, match=r"messages\[1\]: .* writes only the first of the 2 calls"):
         conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
@@ -148,7 +154,56 @@ def test_nothing_is_left_out_in_silence() -> None:
 
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
     tokenizer = decoder_of(original("mistral_v3")).tokenizer
-    said = [FOREIGN[0], FOREIGN[1] | {"content": "Let me see."}, *FOREIGN[2:]]
-    with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'Let me see.'"):
-        text = conversation_prompt(read_messages(said), TOOLS, habits_of(tokenizer), tokenizer)
-    assert "Let me see." not in text
+    with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'One moment.'"):
+        text = conversation_prompt(read_messages(SAID), TOOLS, habits_of(tokenizer), tokenizer)
+    assert "One moment." not in text
+
+
+ROLES = "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"
+ANSWER = "{% if add_generation_prompt %}[assistant]{% endif %}"
+STRICT = (
+    "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
+    "{{ raise_exception('roles must alternate user/assistant') }}{% endif %}{% endfor %}"
+)
+BARE = {
+    "roles": lambda: ROLES + ANSWER,
+    "alternating, without system": lambda: STRICT + ROLES + ANSWER,
+    **{name: (lambda name=name: original(name)) for name in ("phi3_5", "gemma3", "cohere2")},
+}
+
+
+@pytest.fixture(params=BARE)
+def decoder(request: pytest.FixtureRequest) -> SyntheticDecoder:
+    return decoder_of(BARE[request.param](), max_text_tokens=8, max_calls=2)
+
+
+def prompt_of(decoder: SyntheticDecoder, messages: Any, tools: Any = TOOLS, **fields: Any) -> str:
+    """What the model reads of a chat template that prints no tools, without a warning."""
+    random_logits(decoder, 1)
+    with warnings.catch_warnings(), patch.object(decoder, "run", wraps=decoder.run) as run:
+        warnings.simplefilter("error")
+        decoder.chat(messages, tools, **fields)
+    return str(run.call_args.args[0][0].prompt)
+
+
+def test_the_model_sees_the_tools_and_how_to_call_them(decoder: SyntheticDecoder) -> None:
+    prompt = prompt_of(decoder, [USER], tool_choice="required")
+    for shown in ("book_table", "How many.", "outside", "stop", CALL_FORMATS[PRINTED].start(0), USER["content"]):
+        assert shown in prompt
+    assert prompt.count("book_table") == 1 and prompt.index("book_table") < prompt.index(USER["content"])
+    assert "book_table" not in prompt_of(decoder, [USER], None)
+    names = prompt_of(decoder, [USER], documentation="names")
+    signatures = prompt_of(decoder, [USER], documentation="signatures")
+    assert "How many." not in signatures and "outside" in signatures and "outside" not in names and "stop" in names
+    assert len(names) < len(signatures) < len(prompt)
+
+
+def test_calls_and_results_are_written_as_text(decoder: SyntheticDecoder) -> None:
+    prompt = prompt_of(decoder, [*SAID, {"role": "user", "content": "Thanks."}])
+    calls = [Call("book_table", json.loads(arguments)) for arguments in ARGUMENTS]
+    assert CALL_FORMATS[PRINTED].render(calls) in prompt
+    shown = ["One moment.", "Da Gino", "Luigi", "book_table is: first: booked", "is: second: full", "Thanks."]
+    places = [prompt.rindex(text) for text in shown]
+    assert places == sorted(places)
+    assert "enough" not in prompt and prompt_of(decoder, SAID).count("if this is enough") == 1
+    assert "One moment." in prompt_of(decoder, SAID, None), "calls are shown without tools, too"

@@ -1,12 +1,12 @@
 """The call format is found in what the chat template writes, whatever its family; else one clear error."""
 
-from functools import lru_cache
+from functools import cache
 
 import pytest
+from chat_models import chat_tokenizer
 from own_templates import CALLS, ORIGINALS, UNKNOWN, original, template
 from transformers import PreTrainedTokenizerFast
 
-from tiny_models import byte_level_tokenizer
 from tooldecoding.chat.probe import NAME
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.errors import ModelError
@@ -20,11 +20,7 @@ def detect_format(of: PreTrainedTokenizerFast) -> CallFormat:
     return habits_of(of).detected.call_format
 
 
-@lru_cache
-def tokenizer(chat_template: str) -> PreTrainedTokenizerFast:
-    made = byte_level_tokenizer()
-    made.chat_template = chat_template
-    return made
+tokenizer = cache(chat_tokenizer)
 
 
 @pytest.mark.parametrize("spelling", [*ORIGINALS, *CALLS])
@@ -92,17 +88,13 @@ def test_the_instruction_for_tools_is_enough_if_one_format_fits() -> None:
         detect_format(tokenizer(two + silent))
 
 
-def test_no_chat_template() -> None:
+def test_another_template_or_none_is_seen() -> None:
+    own = chat_tokenizer(None)
     with pytest.raises(ModelError, match=r"no chat template; .*--format"):
-        detect_format(byte_level_tokenizer())
-
-
-def test_a_changed_template_is_read_again() -> None:
-    own = byte_level_tokenizer()
-    own.chat_template = template(CALLS["hermes"])
-    assert detect_format(own).name == "hermes"
-    own.chat_template = template(CALLS["olmo3"])
-    assert detect_format(own).name == "olmo3"
+        detect_format(own)
+    for name in ("hermes", "olmo3"):
+        own.chat_template = template(CALLS[name])
+        assert detect_format(own).name == name
 
 
 def test_a_call_has_no_content_where_an_empty_one_leaves_a_trace() -> None:

@@ -80,7 +80,7 @@ def test_documentation_in_tool_searcher_results() -> None:
     first = {"name": "A", "input_parameters": {}, "desc_for_search": "a"}
     second = {"name": "B", "input_parameters": {}}
     changed = {"name": "A", "input_parameters": {"k": {"type": "str", "description": ""}}}
-    turns = read_dialogue(as_text(found(first, second), found(first), API_ROW), "d")
+    turns = read_dialogue(as_text(found("none", first, second), found(first), API_ROW), "d")
     assert documented_tools(turns) == [{"name": "A", "input_parameters": {}}, second]
     turns = read_dialogue(as_text(found(first, second), found(changed)), "d")
     assert documented_tools(turns) == [changed, second]

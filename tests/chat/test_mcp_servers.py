@@ -1,10 +1,10 @@
 """Tools of MCP servers: what they return, and what happens when a server misbehaves."""
 
 import json
-import os
 import socket
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,68 +14,42 @@ from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
 from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.errors import ConfigError
 
+TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
+
 
 def stub(name: str = "stub", **fields: Any) -> McpServer:
     """A server whose tools are those of the stub."""
     return McpServer(**{"name": name, "command": MCP_STUB[0], "args": MCP_STUB[1:]} | fields)
 
 
-TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]
-
-
 def by_name(servers: McpServers) -> dict[str, AgentTool]:
     return {tool.name: tool for tool in servers.tools}
 
 
-@pytest.fixture(scope="module")
-def servers():
-    with McpServers([stub(env={"STUB": "set"})]) as running:
-        yield running
-
-
-@pytest.mark.parametrize(
-    ("name", "arguments", "result"),
-    [
-        ("echo", {"text": "你好", "times": 2}, "你好 你好"),
-        ("large", {"size": 3}, "xxx"),
-        ("picture", {}, "[image, image/png: not shown]"),
-    ],
-)
-def test_results_are_texts(servers, name, arguments, result):
-    assert by_name(servers)[name].result(arguments) == result
-
-
-def test_tools_are_those_of_the_server_with_its_hints(servers):
-    assert [tool.name for tool in servers.tools] == TOOLS and servers.notes == []
-    assert by_name(servers)["echo"].hints == "readOnlyHint"
-    assert runnable(servers.tools) == (servers.tools, [])
-
-
-def test_a_failure_says_why_and_a_result_of_megabytes_is_cut_and_says_so(servers):
-    with pytest.raises(ToolFailed, match="no such thing"):
-        by_name(servers)["fail"].run({"reason": "no such thing"})
-    result = by_name(servers)["large"].result({"size": 3_000_000})
-    assert len(result) < MOST_RESULT + 100
-    assert result.endswith(f"[cut: the first {MOST_RESULT:,} of 3,000,000 characters]")
-
-
-def test_the_environment_is_given_and_the_process_ends_with_the_context():
-    with McpServers([stub(env={"STUB": "set"})]) as running:
-        _, pid, said = by_name(running)["now"].run({}).split()
-        assert said == "set"
-    for _ in range(100):
-        if not _alive(int(pid)):
+def wait_until(done):
+    """At most 15 seconds."""
+    for _ in range(150):
+        if done():
             return
         time.sleep(0.1)
-    pytest.fail("the server outlives its context")
+    pytest.fail("it takes too long")
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def test_tools_are_those_of_the_server_and_their_results_are_texts():
+    with McpServers([stub(env={"STUB": "set"})]) as running:
+        tools = by_name(running)
+        assert [*tools] == TOOLS and running.notes == [] and runnable(running.tools) == (running.tools, [])
+        assert tools["echo"].hints == "readOnlyHint"
+        assert tools["echo"].result({"text": "你好", "times": 2}) == "你好 你好"
+        assert tools["picture"].result({}) == "[image, image/png: not shown]"
+        assert tools["large"].result({"size": MOST_RESULT}) == "x" * MOST_RESULT
+        cut = tools["large"].result({"size": 3_000_000})
+        assert cut == "x" * MOST_RESULT + f"\n[cut: the first {MOST_RESULT:,} of 3,000,000 characters]"
+        with pytest.raises(ToolFailed, match="no such thing"):
+            tools["fail"].run({"reason": "no such thing"})
+        _, pid, said = tools["now"].run({}).split()
+        assert said == "set"
+    wait_until(lambda: not Path(f"/proc/{pid}").exists())  # the process ends with the context
 
 
 def test_servers_that_misbehave_get_a_line_and_the_others_go_on():
@@ -139,11 +113,8 @@ def test_streamable_http():
         port = free.getsockname()[1]
     process = subprocess.Popen([*MCP_STUB, str(port)], stderr=subprocess.DEVNULL)
     try:
-        for _ in range(150):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.1)
+        with socket.socket() as tried:
+            wait_until(lambda: tried.connect_ex(("127.0.0.1", port)) == 0)
         url = f"http://127.0.0.1:{port}/mcp"
         with McpServers([McpServer(name="web", url=url, headers={"X-Key": "k"}), McpServer.parse(url)]) as running:
             assert [tool.run({"text": "x"}) for tool in running.tools if tool.name.endswith("echo")] == ["x", "x"]
@@ -159,21 +130,12 @@ def test_tools_without_a_readable_schema_are_left_out_with_a_note():
     assert usable == [good] and note.startswith("s: bad is left out: ")
 
 
-@pytest.mark.parametrize(
-    ("text", "read"),
-    [
-        ("python -m 'a b'", {"command": "python", "args": ["-m", "a b"]}),
-        (" http://h/mcp ", {"url": "http://h/mcp"}),
-    ],
-)
-def test_a_server_is_a_command_line_or_a_url(text, read):
-    assert McpServer.parse(text) == McpServer(name=text.strip(), **read)
-
-
-@pytest.mark.parametrize("text", ["", "  ", "python 'open"])
-def test_anything_else_is_refused(text):
-    with pytest.raises(ConfigError, match="--mcp"):
-        McpServer.parse(text)
+def test_a_server_is_a_command_line_or_a_url():
+    assert McpServer.parse("python -m 'a b'") == McpServer(name="python -m 'a b'", command="python", args=["-m", "a b"])
+    assert McpServer.parse(" http://h/mcp ") == McpServer(name="http://h/mcp", url="http://h/mcp")
+    for text in ("", "  ", "python 'open"):
+        with pytest.raises(ConfigError, match="--mcp"):
+            McpServer.parse(text)
 
 
 def test_the_file_of_other_programs_is_read(tmp_path, monkeypatch):

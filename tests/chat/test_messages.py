@@ -35,6 +35,7 @@ BAD: list[tuple[Any, str]] = [
     ([], f"messages: expected 1 to {MAX_MESSAGES} messages, found 0"),
     ([USER] * (MAX_MESSAGES + 1), f"messages: expected 1 to {MAX_MESSAGES} messages"),
     ([{"role": "user", "content": "x" * (MAX_CHARACTERS + 1)}], f"messages: expected at most {MAX_CHARACTERS}"),
+    ([USER, calls(call(arguments={"a": "x" * MAX_CHARACTERS})), result()], f"at most {MAX_CHARACTERS} characters"),
     (["hi"], 'messages[0]: expected a message {"role": …, "content": …}, found str'),
     ([{"content": "x"}], "messages[0]: expected a 'role' of system, developer, user, assistant, tool, found None"),
     ([USER, {"role": "robot", "content": "x"}], "messages[1]: expected a 'role' of system"),

@@ -1,95 +1,88 @@
-"""Prompts of each template, and the forms in which they print documentation."""
+"""Prompts of each template, and the forms in which they print documentation: in full, as signatures, as names."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from chat_models import HERMES
+from chat_models import HERMES, decoder_of
 
+from lookup import LookupDictionary, ParameterSpec, ValueType, extract
 from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
 from tooldecoding.chat.prompts import bfcl_prompt
-from tooldecoding.errors import ModelError, PromptError
+from tooldecoding.errors import ConfigError, ModelError, PromptError
+from tooldecoding.generate.method import tool_decoding
 from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.options.decode_options import Detail
 
+WORDS = "Zephyr words."
+HEIGHT = {"type": "object", "properties": {"height": {"type": "number", "description": WORDS}}, "required": ["height"]}
+PROPERTIES: dict[str, Any] = {
+    "description": {"type": "string", "description": WORDS, "enum": ["red", "blau"]},
+    "coats": {"type": "integer", "description": WORDS, "default": 2},
+    "walls": {"type": "array", "items": HEIGHT, "description": WORDS},
+}
+PAINT = {
+    "name": "paint",
+    "description": WORDS,
+    "parameters": {"type": "dict", "required": ["description"], "properties": PROPERTIES},
+}
 API_BANK_TOOL = {
     "name": "GetDay",
-    "description": "Day of a date.",
+    "description": WORDS,
     "input_parameters": {"date": {"type": "str", "description": "The date."}},
     "output_parameters": {"day": {"type": "str", "description": "The day."}},
 }
-SCHEMA_TOOL = {
-    "name": "paint",
-    "description": "Paints.",
-    "parameters": {
-        "type": "dict",
-        "required": ["colour"],
-        "properties": {
-            "colour": {"type": "string", "description": "Its colour.", "enum": ["red", "blau"]},
-            "coats": {"type": "integer", "description": "How many.", "default": 2},
-            "walls": {"type": "array", "items": {"type": "string"}, "description": "Which."},
-        },
-    },
-}
+FULL = Documentation.read([PAINT, API_BANK_TOOL], "d")
 TURNS = (Message("user", "Grüße, paint it."),)
 CHAT_TEMPLATE = "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}" + HERMES
 
 
-@pytest.fixture(scope="module")
-def tokenizer() -> Any:
-    return byte_level_tokenizer()
+def request_text(content: Any, documentation: Documentation, tokenizer: Any = None, **options: Any) -> str:
+    command = DecodeCommand(**options)
+    return str(make_request(content, documentation, command, tokenizer or byte_level_tokenizer()).prompt)
 
 
-def request_text(tokenizer: Any, content: Any, documentation: Documentation, **options: Any) -> str:
-    return str(make_request(content, documentation, DecodeCommand(**options), tokenizer).prompt)
-
-
-def test_api_bank_prints_parsed_tools_one_a_line(tokenizer: Any) -> None:
-    same = request_text(tokenizer, TURNS, Documentation.read([API_BANK_TOOL], "d"))
+def test_api_bank_prints_parsed_tools_one_a_line() -> None:
+    same = request_text(TURNS, Documentation.read([API_BANK_TOOL], "d"))
     assert same.splitlines()[1] == json.dumps(API_BANK_TOOL)
-    other = request_text(tokenizer, TURNS, Documentation.read([SCHEMA_TOOL], "d"))
-    assert json.loads(other.splitlines()[1]) == {
+    assert json.loads(request_text(TURNS, FULL).splitlines()[1]) == {
         "name": "paint",
-        "description": "Paints.",
+        "description": WORDS,
         "input_parameters": {
-            "colour": {"type": "string", "description": "Its colour. One of: red, blau"},
-            "coats": {"type": "integer", "description": "[Optional] How many."},
-            "walls": {"type": "array", "description": "[Optional] Which."},
+            "description": {"type": "string", "description": f"{WORDS} One of: red, blau"},
+            "coats": {"type": "integer", "description": f"[Optional] {WORDS}"},
+            "walls": {"type": "array", "description": f"[Optional] {WORDS}"},
         },
     }
 
 
 @pytest.mark.parametrize("form", ["data", "list text", "lines"])
-def test_bfcl_prints_functions_indented(tokenizer: Any, form: str) -> None:
-    tools = [SCHEMA_TOOL, API_BANK_TOOL]
+def test_bfcl_prints_functions_indented(form: str) -> None:
+    tools = [PAINT, API_BANK_TOOL]
     source = {"data": tools, "list text": json.dumps(tools), "lines": "\n".join(map(json.dumps, tools))}[form]
-    prompt = request_text(tokenizer, TURNS, Documentation.read(source, "d"), template="bfcl")
+    prompt = request_text(TURNS, Documentation.read(source, "d"), template="bfcl")
     assert prompt == bfcl_prompt(json.dumps(tools, indent=4), ["User: Grüße, paint it."])
     assert "[func_name1(param1=value1" in prompt
 
 
-def test_chat_uses_the_template_with_its_tools(tokenizer: Any) -> None:
-    tokenizer.chat_template = CHAT_TEMPLATE
-    documentation = Documentation.read([SCHEMA_TOOL], "d")
+def test_chat_uses_the_template_with_its_tools() -> None:
+    tokenizer, documentation = decoder_of(CHAT_TEMPLATE).tokenizer, Documentation.read([PAINT], "d")
     request = make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
     assert not request.special_tokens
     text = str(request.prompt)
     assert text.endswith("</tools>\n[user]Grüße, paint it.\n[assistant]")
     tool = json.loads(text[len("<tools>") : text.index("</tools>")])
     assert tool["type"] == "function"
-    schema = SCHEMA_TOOL["parameters"]
-    properties = schema["properties"] | {"coats": {"type": "integer", "description": "How many.", "default": 2}}
-    assert tool["function"]["parameters"] == {"type": "object", "properties": properties, "required": ["colour"]}
+    parameters = {"type": "object", "properties": PROPERTIES, "required": ["description"]}
+    assert tool["function"]["parameters"] == parameters
     with pytest.raises(PromptError, match="refuses the dialogue: no"):
-        request_text(tokenizer, "refuse", documentation, template="chat")
-    tokenizer.chat_template = None
+        request_text("refuse", documentation, tokenizer, template="chat")
     with pytest.raises(ModelError, match="no chat template"):
-        make_request(TURNS, documentation, DecodeCommand(template="chat"), tokenizer)
-
-
-AUTO = Documentation.read([API_BANK_TOOL], "d")
+        request_text(TURNS, documentation, template="chat")
 
 
 @pytest.mark.parametrize(
@@ -105,15 +98,57 @@ AUTO = Documentation.read([API_BANK_TOOL], "d")
     ],
 )
 def test_auto_takes_the_template_that_fits(chat_template: Any, content: Any, form: str, template: Any) -> None:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = chat_template
+    tokenizer = decoder_of(chat_template).tokenizer
     by_name, by_itself = DecodeCommand(template=template, format=form), DecodeCommand(format=form)
-    expected, found = (make_request(content, AUTO, each, tokenizer) for each in (by_name, by_itself))
+    expected, found = (make_request(content, FULL, each, tokenizer) for each in (by_name, by_itself))
     assert (found.prompt, found.special_tokens) == (expected.prompt, expected.special_tokens)
     assert "GetDay" in str(found.prompt)
     assert make_request(json.dumps(API_BANK_TOOL), None, DecodeCommand(), tokenizer).special_tokens
-
-
-def test_raw_takes_no_dialogue(tokenizer: Any) -> None:
     with pytest.raises(PromptError, match="template raw takes a prompt"):
         make_request(TURNS, None, DecodeCommand(template="raw"), tokenizer)
+
+
+def wordless(tools: LookupDictionary) -> LookupDictionary:
+    """The tools without descriptions and defaults, and without the words in which types are written."""
+
+    def key(spec: ParameterSpec) -> ParameterSpec:
+        return ParameterSpec(spec.name, plain(spec.type), "", bool(spec.required), enum=spec.enum)
+
+    def plain(t: ValueType) -> ValueType:
+        properties = None if t.properties is None else tuple(map(key, t.properties))
+        return replace(t, items=t.items and plain(t.items), properties=properties)
+
+    return LookupDictionary(
+        tuple(replace(t, description="", parameters=tuple(map(key, t.parameters))) for t in tools.tools)
+    )
+
+
+def test_signatures_document_the_same_tools() -> None:
+    for printed in (FULL.as_bfcl("signatures"), FULL.as_chat_tools("signatures")):
+        assert wordless(extract(printed)) == wordless(FULL.lookup)
+    api_bank = FULL.as_api_bank("signatures")  # its descriptions list the members of an enum
+    assert '"description": {"type": "string", "description": "One of: red, blau"}' in api_bank
+    assert [(p.name, p.type.kind, p.required) for p in extract(api_bank)["paint"].parameters] == [
+        (p.name, p.type.kind, bool(p.required)) for p in FULL.lookup["paint"].parameters
+    ]
+
+
+@pytest.mark.parametrize("detail", ["signatures", "names"])
+def test_no_words_and_no_defaults_are_printed(detail: Detail) -> None:
+    for printed in (FULL.as_bfcl(detail), FULL.as_api_bank(detail), json.dumps(FULL.as_chat_tools(detail))):
+        assert "paint" in printed and "GetDay" in printed
+        assert "Zephyr" not in printed and "default" not in printed
+        assert ("coats" in printed, "blau" in printed) == ((True,) * 2 if detail == "signatures" else (False,) * 2)
+
+
+def test_a_prompt_that_holds_its_documentation_is_refused() -> None:
+    decoder = decoder_of(HERMES)
+    said = "shortens what templates print of the tools, but {} takes a prompt as it stands; leave it out"
+    with pytest.raises(ConfigError, match=said.format("the template raw")):
+        make_request(json.dumps(PAINT), None, DecodeCommand(documentation="names"), decoder.tokenizer)
+    with pytest.raises(ConfigError, match=said.format("decode")):
+        decoder.decode("Go.", tools=FULL.lookup, documentation="names")
+    with pytest.raises(ConfigError, match=said.format("generate")):
+        tool_decoding(decoder.tokenizer, [PAINT], documentation="signatures")
+    with pytest.raises(ConfigError, match="documentation: expected 'full', 'signatures' or 'names', got 'none'"):
+        DecodeCommand(documentation="none")  # type: ignore[arg-type]

@@ -13,8 +13,8 @@ from eval.methods.tooldec.decoder import Form, ToolDecResult, run_tooldec
 from eval.methods.tooldec.machine import CallMachine, Finished, Position
 from eval.methods.tooldec.react import REACT
 from formats.law.documents import Document, documents
-from formats.law.judges import Judged
-from formats.law.law import BIASES, Tally, ask, uncarried
+from formats.law.judges import Judged, ask
+from formats.law.law import BIASES, uncarried
 from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
@@ -47,8 +47,8 @@ def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def wrong_in_result(result: ToolDecResult, document: Document, format: str, form: Form) -> list[str]:
-    """What judges find wrong in a finished result; they read a call in the ReAct form as it is rendered."""
+def demand_right(result: ToolDecResult, document: Document, format: str, form: Form) -> None:
+    """Judges find a finished result right; they read a call in the ReAct form as it is rendered."""
     calls = [(call.name, call.arguments) for call in result.calls]
     if form == "react":
         name, written = result.text.removeprefix("Action: ").split("\nAction Input: ")
@@ -56,9 +56,8 @@ def wrong_in_result(result: ToolDecResult, document: Document, format: str, form
     for called, arguments in calls:
         documented = [p.name for p in document.tools[called].parameters]
         assert list(arguments) == [key for key in documented if key in arguments]
-    tally, text = Tally(format), result.text if form == "call" else CALL_FORMATS[format].render(result.calls)
-    ask(Judged(format, text, calls, document.schemas), document.id, tally)
-    return tally.examples
+    text = result.text if form == "call" else CALL_FORMATS[format].render(result.calls)
+    ask(Judged(format, text, calls, document.schemas))
 
 
 def read_through(text: str, tools: LookupDictionary, form: Form, format: str) -> Any:
@@ -90,7 +89,7 @@ def test_random_models_on_the_data(form: Form, format: str, step: int) -> None:
         read = read_through(result.text, document.tools, form, format)  # however its tokens are cut
         assert read == (None if result.truncated else result.calls) and bool(result.calls) != result.truncated
         if not result.truncated:
-            assert not wrong_in_result(result, document, format, form)
+            demand_right(result, document, format, form)
     assert min(ends.values()) > 4
 
 

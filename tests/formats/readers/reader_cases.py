@@ -1,16 +1,17 @@
-"""The readers by the names of the judges' formats, the judges, and the calls that original templates wrote."""
+"""Texts of calls in every format: what original templates wrote, and every spelling of the same calls."""
 
 import ast
 import importlib.util
 import json
 import re
-from collections.abc import Iterator
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tooldecoding.formats.call_format import ID, Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.formats.reading import ReadCall, Reader, UnreadableCallError
 
@@ -19,7 +20,6 @@ needs_judges = pytest.mark.skipif(not JUDGES.is_dir(), reason=f"the judges are n
 
 READERS: dict[str, Reader] = {name: form.reader for name, form in CALL_FORMATS.items() if name != "api-bank"}
 RAW = {"glm-4.5", "glm-4.7", "minimax-m2", "qwen-xml"}
-PYTHON = {"lfm2.5", "llama4-pythonic", "olmo3", "pythonic"}
 
 # where the block of calls begins, and what a turn ends with behind it
 _BEGIN = {
@@ -32,6 +32,11 @@ _BEGIN = {
 _END = re.compile(
     r"(?:<\|im_end\|>\n?|<\|eot_id\|>|</s>|<｜end▁of▁sentence｜>|<\|END_OF_TURN_TOKEN\|>|\n?\[e~\[\n?|<\|tool_response>)\Z"
 )
+_VARIANTS = {
+    "harmony": [" to=functions.a.b<|channel|>commentary <|constrain|>json<|message|>{}<|call|>"],
+    "llama3-json": ['{"name": "f", "parameters": {"a": "; "}}; {"name": "g", "parameters": {}}'],
+    "lfm2.5": ['<|tool_call_start|>[f(a={"b": [true, null], "c": {"d": false}}, e=[None, True])]<|tool_call_end|>'],
+}
 
 
 @cache
@@ -47,21 +52,34 @@ def judge() -> Any:
 @cache
 def rendered() -> dict[str, list[tuple[str, list[ReadCall]]]]:
     """For each format the blocks of calls that original templates wrote without loss, with the calls."""
-    found = dict[str, list[tuple[str, list[ReadCall]]]]()
-    for row in _rows():
-        text = row["assistant_text"]
-        block = _END.sub("", text[text.index(_BEGIN[row["format"]]) :])
-        calls = [(name, [*arguments.items()]) for name, arguments in row["calls"]]
-        found.setdefault(row["format"], []).append((block, calls))
-    return found
-
-
-def _rows() -> Iterator[dict[str, Any]]:
-    for name in ("rendered.jsonl", "rendered_more.jsonl"):
-        for line in (JUDGES / name).read_text(encoding="utf-8").strip().split("\n"):  # texts hold other line ends
+    found = defaultdict[str, list[tuple[str, list[ReadCall]]]](list)
+    for path in sorted(JUDGES.glob("rendered*.jsonl")):
+        for line in path.read_text(encoding="utf-8").strip().split("\n"):  # texts hold other line ends
             row = json.loads(line)
+            text = row["assistant_text"]
             if not row.get("lossy"):
-                yield row
+                block = _END.sub("", text[text.index(_BEGIN[row["format"]]) :])
+                found[row["format"]].append((block, [(name, [*keys.items()]) for name, keys in row["calls"]]))
+    return dict(found)
+
+
+def spelled(form: CallFormat, calls: list[ReadCall]) -> list[str]:
+    """The calls in every spelling of a format, with ids."""
+    texts = [each.render([Call(name, dict(pairs)) for name, pairs in calls]) for each in (form, *form.also)]
+    for number in range(len(calls)):
+        texts = [text.replace(ID, f"call0000{number}", 1) for text in texts]
+    return texts
+
+
+@cache
+def samples(name: str) -> list[str]:
+    """Some dozens of valid texts of a format, without repetitions."""
+    form = CALL_FORMATS[name]
+    texts = [text for text, calls in rendered().get(name, []) if name not in RAW or not padded(calls)]
+    for number, (_, calls) in enumerate(rendered()["json-list"]):
+        if name not in RAW or not padded(calls):
+            texts.append(spelled(form, calls if form.parallel else calls[:1])[number % (1 + len(form.also))])
+    return list(dict.fromkeys([*_VARIANTS.get(name, []), *texts]))
 
 
 def padded(calls: list[ReadCall]) -> bool:
@@ -69,13 +87,12 @@ def padded(calls: list[ReadCall]) -> bool:
     return any(isinstance(value, str) and value != value.strip() for _, pairs in calls for _, value in pairs)
 
 
-def refused(name: str, text: str) -> bool:
-    """Whether the reader of a format takes a text for no calls."""
+def read(name: str, text: str) -> list[ReadCall] | None:
+    """What the reader of a format reads; None if it takes a text for no calls."""
     try:
-        READERS[name](text)
+        return READERS[name](text)
     except UnreadableCallError:
-        return True
-    return False
+        return None
 
 
 class JsonWords(ast.NodeTransformer):
