@@ -90,6 +90,7 @@ class TestStreams:
         *pieces, last = decoder.stream([USER], [OPENAI])
         whole = decoder.chat([USER], [OPENAI])
         assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(whole.message)
+        assert whole.result.thinking == ("Seven." if "<think>" in answer else "")
         texts = [piece for piece in pieces if isinstance(piece, TextPiece)]
         for kind, text in (("content", whole.result.content), ("thinking", whole.result.thinking)):
             assert "".join(piece.text for piece in texts if piece.kind == kind) == text
