@@ -7,7 +7,7 @@ more made-up values: ``pytest -m slow``.
 import itertools
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -247,3 +247,49 @@ def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
     assert b")]" in synthetic().table.texts
     tools = lookup(tool("f", parameter("unit", "bool", required=False), parameter("hour", "bool", required=False)))
     assert decode(Longer(), "x\n", tools, format="pythonic", max_calls=1).text == "[f()]"
+
+
+Shares = Mapping[str, Mapping[str, float]]
+"""Text so far -> the texts of tokens and their probabilities."""
+LISTS = {
+    "a": {"=[": 0.5, "=['": 0.2, "x": 0.3},
+    "=[": {"x": 0.4, "',": 0.15, "]": 0.3},
+    "=['": {"x": 1.0},
+    "['x": {"'": 1.0},
+    "x'": {"]": 1.0},
+}
+"""No text that may follow ``=[`` is as likely as ``=['``; all together are."""
+MEMBERS = {"a": {"=": 0.6, "='": 0.3}, "=": {"T": 0.9, "'": 1e-5, "'d": 1e-4}, "='": {"T": 0.7, "d": 0.1}}
+"""A text without quotes is wanted behind ``=``."""
+
+
+class Behind(SyntheticEngine):
+    """The probabilities of tokens by what the text ends with, the longest ending that is known."""
+
+    def __init__(self, texts: Sequence[bytes | None], shares: Shares) -> None:
+        super().__init__()
+        self._texts = texts
+        self._shares = shares
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        written = b"".join(self._texts[token] or b"" for token in tokens).decode(errors="replace")
+        ending = max((end for end in self._shares if written.endswith(end)), key=len, default="")
+        shares = {text.encode(): share for text, share in self._shares.get(ending, {}).items()}
+        return NextTokenLogits(torch.tensor([shares.get(text or b"", 1e-9) for text in self._texts]).log())
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected", "merges"),
+    [
+        (LISTS, "[f(a=['x'])]", [("=", "["), ("=[", "'"), ("'", ",")]),
+        (MEMBERS, "[f(a='T')]", [("=", "'"), ("'", "d")]),
+    ],
+)
+def test_a_token_counts_with_what_may_follow_it(shares: Shares, expected: str, merges: list[tuple[str, str]]) -> None:
+    spec = parameter("a", "list", items="str") if shares is LISTS else parameter("a", "str", enum=["T", "d"])
+    decoder = SyntheticDecoder(tiny_model("llama", 256 + len(merges)), of_bytes([a + b for a, b in merges], merges))
+    decoder.engine = Behind(decoder.table.texts, shares)
+    options = DecodeOptions(format="pythonic", tool_choice="required", order_limit=1, max_calls=1)
+    [result] = decoder.run([Request(PROMPT, lookup(tool("f", spec)), options)])
+    assert result.text == expected
