@@ -56,11 +56,6 @@ def ask(client: Any, **fields: Any) -> Any:
     return client.chat.completions.create(**{"model": MODEL, "messages": ROME} | fields)
 
 
-def only_call(answer: Any) -> Any:
-    [call] = answer.choices[0].message.tool_calls
-    return call
-
-
 def shape(calls: Any) -> list[tuple[str, str, str, int]]:
     """Of each call all but its id, which is another one in each answer."""
     return [(call.type, call.function.name, call.function.arguments, len(call.id)) for call in calls or []]
@@ -121,13 +116,13 @@ def test_a_seed_repeats_an_answer(client: Any) -> None:
 
 
 def test_a_result_is_sent_back(client: Any) -> None:
-    answer = ask(client, **CALLING)
-    call = only_call(answer)
+    said = ask(client, **CALLING).choices[0].message
+    [call] = said.tool_calls
     result = {"role": "tool", "tool_call_id": call.id, "content": '{"sky": "sunny", "degrees": 31}'}
-    said = answer.choices[0].message
     for message in (said, said.to_dict(), said.model_dump()):
         history = [*ROME, message, result, {"role": "assistant", "content": "Sunny."}, *ROME]
-        assert only_call(ask(client, messages=history, **CALLING)).id != call.id
+        [again] = ask(client, messages=history, **CALLING).choices[0].message.tool_calls
+        assert again.id != call.id
 
 
 def test_a_key_is_wanted(reference: ToolDecoder) -> None:
