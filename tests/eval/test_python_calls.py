@@ -74,7 +74,7 @@ def test_values_are_read_as_officially(text: str) -> None:
     assert repr(arguments["a"]) == repr(VALUES[text])  # repr tells 1, 1.0 and True apart
 
 
-@pytest.mark.parametrize(("decode", "text"), UNREADABLE, ids=lambda value: repr(value)[:50])
+@pytest.mark.parametrize(("decode", "text"), UNREADABLE, ids=lambda value: getattr(value, "__name__", repr(value)[:50]))
 def test_what_is_refused(decode: Decode, text: str) -> None:
     with pytest.raises(CallDecodeError) as error:
         decode(text)
