@@ -1,7 +1,7 @@
 """How API-Bank's evaluator reads a call from a model's output (its ``api_call_extraction.py``).
 
 The official reader is two regular expressions that take quadratic time on hostile text. These functions give the same
-results in linear time; ``tests/eval/test_api_bank_data.py`` compares them.
+results in linear time; ``tests/eval/test_api_bank.py`` compares them.
 """
 
 import re
