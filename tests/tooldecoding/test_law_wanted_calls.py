@@ -23,6 +23,7 @@ from boundaries.judge import AGAINST, Case, Judge
 from boundaries.values import demand_made_up
 from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
 from data import DATA, needs_data
+from lookup.dictionary import ToolSpec
 from synthetic import decode, synthetic
 from tiny_models import byte_level_tokenizer, of_bytes, of_pieces, tiny_model
 from tooldecoding.engines.logits import NextTokenLogits
@@ -261,6 +262,13 @@ LISTS = {
 """No text that may follow ``=[`` is as likely as ``=['``; all together are."""
 MEMBERS = {"a": {"=": 0.6, "='": 0.3}, "=": {"T": 0.9, "'": 1e-5, "'d": 1e-4}, "='": {"T": 0.7, "d": 0.1}}
 """A text without quotes is wanted behind ``=``."""
+NAMES = {
+    "[": {"F": 0.3, "B": 0.2, "Buy": 0.02},
+    "F": {"x": 0.9, "i": 0.001},
+    "B": {"U": 0.9, "u": 0.001},
+    "Bu": {"s": 0.6, "y": 0.1},
+}
+"""No name is wanted behind ``F``, nor behind ``B``."""
 
 
 class Behind(SyntheticEngine):
@@ -280,16 +288,25 @@ class Behind(SyntheticEngine):
 
 
 @pytest.mark.parametrize(
-    ("shares", "expected", "merges"),
+    ("shares", "tools", "expected", "merges"),
     [
-        (LISTS, "[f(a=['x'])]", [("=", "["), ("=[", "'"), ("'", ",")]),
-        (MEMBERS, "[f(a='T')]", [("=", "'"), ("'", "d")]),
+        (
+            LISTS,
+            [tool("f", parameter("a", "list", items="str"))],
+            "[f(a=['x'])]",
+            [("=", "["), ("=[", "'"), ("'", ",")],
+        ),
+        (MEMBERS, [tool("f", parameter("a", "str", enum=["T", "d"]))], "[f(a='T')]", [("=", "'"), ("'", "d")]),
+        (NAMES, [tool("Fi"), tool("Buy"), tool("Bus")], "[Buy()]", [("F", "i"), ("B", "u"), ("Bu", "y")]),
     ],
+    ids=["a list", "a member", "a name"],
 )
-def test_a_token_counts_with_what_may_follow_it(shares: Shares, expected: str, merges: list[tuple[str, str]]) -> None:
-    spec = parameter("a", "list", items="str") if shares is LISTS else parameter("a", "str", enum=["T", "d"])
-    decoder = SyntheticDecoder(tiny_model("llama", 256 + len(merges)), of_bytes([a + b for a, b in merges], merges))
+def test_a_token_counts_with_what_may_follow_it(
+    shares: Shares, tools: Sequence[ToolSpec], expected: str, words: list[str]
+) -> None:
+    own = of_bytes(words, [(word[:-1], word[-1]) for word in words])
+    decoder = SyntheticDecoder(tiny_model("llama", 256 + len(words)), own)
     decoder.engine = Behind(decoder.table.texts, shares)
     options = DecodeOptions(format="pythonic", tool_choice="required", order_limit=1, max_calls=1)
-    [result] = decoder.run([Request(PROMPT, lookup(tool("f", spec)), options)])
+    [result] = decoder.run([Request(PROMPT, lookup(*tools), options)])
     assert result.text == expected

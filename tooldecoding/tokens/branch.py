@@ -305,7 +305,7 @@ class Branch:
         weighed = self.fed.engine.can_drop and not trie.is_decided(node) and (not as_written or written == text)
         if weighed and self._is_beginning(token, offered):
             [[behind]] = await self.fed.behind([(token,)])
-            token = likeliest_outcome(trie, place, self.pending.text, self.table, token, offered, logits, behind)
+            token = likeliest_outcome(trie, place, text, self.table, token, offered, logits, behind, as_written)
             logprob = logits.logprob(token) - math.log(logits.share(offered))
         return token, logprob
 

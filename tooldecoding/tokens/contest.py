@@ -61,6 +61,7 @@ def likeliest_outcome(
     offered: Tokens,
     logits: NextTokenLogits,
     behind: NextTokenLogits,
+    ends_count: bool,
 ) -> int:
     """Return the next token on the way to the likeliest outcome of a choice.
 
@@ -70,13 +71,15 @@ def likeliest_outcome(
         The likeliest of those that are ``offered``; it writes all of ``pending``, and others begin with it.
     logits, behind : NextTokenLogits
         Before and behind this token.
+    ends_count : bool
+        See ``_likeliest_first``.
     """
     permitted = trie.tokens(b"", trie.narrowed(place, table.text(token)[len(pending) :]))
     if behind.best in permitted:
         return token  # this is what the model writes freely
     others = [(other, share) for other, share in logits.likeliest_among(offered, _WEIGHED) if other != token]
     paths = _paths(token, others, behind.likeliest_among(permitted, _WEIGHED), pending, table, logits)
-    return _likeliest_first(paths, lambda begun: trie.is_decided(trie.narrowed(place, begun)))
+    return _likeliest_first(paths, lambda begun: trie.is_decided(trie.narrowed(place, begun)), ends_count)
 
 
 def likeliest_start(
@@ -93,7 +96,7 @@ def likeliest_start(
     """
     longer = permitted_beyond(logits, accept, table, pending)
     paths = _paths(token, longer, permitted_beyond(behind, accept, table, b""), pending, table, logits)
-    return _likeliest_first(paths, lambda _: False) if paths else token
+    return _likeliest_first(paths, lambda _: False, ends_count=True) if paths else token
 
 
 def _paths(
@@ -110,16 +113,21 @@ def _paths(
     return found + [_Path(begun + table.text(other), token, share * probability) for other, probability in further]
 
 
-def _likeliest_first(paths: list[_Path], is_decided: Callable[[bytes], bool]) -> int:
+def _likeliest_first(paths: list[_Path], is_decided: Callable[[bytes], bool], ends_count: bool) -> int:
     """Return the first token of the likeliest text, found byte by byte.
 
-    What follows behind the end of a path is not known: it counts where it outweighs each further byte.
+    Parameters
+    ----------
+    ends_count : bool
+        What follows behind the end of a path is not known. Whether the end is chosen where it outweighs each further
+        byte; else a path that goes on is.
     """
     begun = b""
     while not is_decided(begun):
         weights: dict[bytes, float] = defaultdict(float)
         for path in paths:
-            weights[path.text[: len(begun) + 1]] += path.probability
+            goes_on = len(path.text) > len(begun)
+            weights[path.text[: len(begun) + 1]] += path.probability * (goes_on or ends_count)
         likeliest = max(weights, key=weights.__getitem__)
         if likeliest == begun:
             break
