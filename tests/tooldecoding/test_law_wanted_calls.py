@@ -288,16 +288,11 @@ class Behind(SyntheticEngine):
 
 
 @pytest.mark.parametrize(
-    ("shares", "tools", "expected", "merges"),
+    ("shares", "tools", "expected", "words"),
     [
-        (
-            LISTS,
-            [tool("f", parameter("a", "list", items="str"))],
-            "[f(a=['x'])]",
-            [("=", "["), ("=[", "'"), ("'", ",")],
-        ),
-        (MEMBERS, [tool("f", parameter("a", "str", enum=["T", "d"]))], "[f(a='T')]", [("=", "'"), ("'", "d")]),
-        (NAMES, [tool("Fi"), tool("Buy"), tool("Bus")], "[Buy()]", [("F", "i"), ("B", "u"), ("Bu", "y")]),
+        (LISTS, [tool("f", parameter("a", "list", items="str"))], "[f(a=['x'])]", ["=[", "=['", "',"]),
+        (MEMBERS, [tool("f", parameter("a", "str", enum=["T", "d"]))], "[f(a='T')]", ["='", "'d"]),
+        (NAMES, list(map(tool, ["Fi", "Fo", "Buy", "Bus"])), "[Buy()]", ["Fi", "Bu", "Buy"]),
     ],
     ids=["a list", "a member", "a name"],
 )
