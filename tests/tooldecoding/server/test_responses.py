@@ -16,6 +16,8 @@ from tooldecoding.server.exchange import Head, Parts, event
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
+SLOW = ["assistant-phase", "streaming-response", "system-prompt", "multi-turn"]
+"""Texts of a whole context, like those of ``sequence``."""
 
 ABOUT = documented("get_weather", description="Get the weather of a city.", city={"type": "string"}) | {"strict": True}
 WEATHER = {"type": "function"} | ABOUT
@@ -82,8 +84,8 @@ def scripted(answerer: Scripted, **fields: Any) -> Any:
 @pytest.mark.parametrize(
     "test",
     [
-        *("basic-response", "assistant-phase", "streaming-response", "system-prompt", "tool-calling", "multi-turn"),
-        *("sequence", "tool-sequence"),
+        *("basic-response", "tool-calling", "sequence", "tool-sequence"),
+        *(pytest.param(test, marks=pytest.mark.slow) for test in SLOW),
     ],
 )
 def test_the_compliance_runner_passes(judge: Any, server: Running, test: str) -> None:
