@@ -5,6 +5,8 @@ DATA ?= ../shared/data
 BENCH ?= runs/bench
 MODEL ?= reference
 EXTRA ?=  # further options of the experiments, such as "--limit 100 --report sgd"
+# Files in their sequence: files of few slow tests come last otherwise, and one core waits.
+PYTEST = .venv/bin/pytest -n auto --dist loadfile --no-loadscope-reorder
 EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $(EXTRA) configs/experiments
 
 .PHONY: demo test test-all test-random check boundaries formats bench bench-gpu \
@@ -15,15 +17,15 @@ demo: .venv/gguf
 	@sh tooldecoding/demo/demo.sh
 
 test: $(STAMP)
-	.venv/bin/pytest -n auto --dist loadfile
+	$(PYTEST)
 
 # The slow laws, too: all vocabularies, all documents, the real model.
 test-all: $(STAMP)
-	.venv/bin/pytest -n auto --dist loadfile -m "not gpu"
+	$(PYTEST) -m "not gpu"
 
 # The laws again, on examples that no run has drawn before.
 test-random: $(STAMP)
-	.venv/bin/pytest -n auto --dist loadfile --hypothesis-profile=random
+	$(PYTEST) --hypothesis-profile=random
 
 # More documents and vocabularies than the tests take.
 boundaries: $(STAMP)
