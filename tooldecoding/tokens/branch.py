@@ -257,8 +257,8 @@ class Branch:
         Parameters
         ----------
         as_written : bool
-            Whether each token is the likeliest one, as the model writes freely; else the likeliest outcome is chosen
-            where one token on offer begins with another.
+            Whether each token is the likeliest one, as the model writes freely, but for one that ends with the pending
+            text; else the likeliest outcome is chosen wherever one token on offer begins with another.
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """
