@@ -165,4 +165,5 @@ def test_what_a_user_can_get_wrong(
     write_files(tmp_path, {"spread.yaml": "ray: local\nactors: 2"})
     places = {"DATA": data, "P": tmp_path / "p.jsonl", "MODEL": tiny_model_path}
     assert_bad(cli(*(places.get(a, a) for a in arguments.split())), said)
+    assert not any((tmp_path / "y").glob("*"))
     assert arguments.startswith("bench") or not (tmp_path / "y").exists()
