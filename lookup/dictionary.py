@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
+from lookup.date_formats import stated_format
 from lookup.source import Source, Unread
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
@@ -142,6 +143,11 @@ class ParameterSpec:
         return () if bound or self.default is MISSING else (self.default,)
 
     @property
+    def stated_format(self) -> str:
+        """The format of a date or time that the description of a text states (``YYYY-MM-DD``); ``""`` without one."""
+        return stated_format(self.description) if self.type.kind == "str" and self.enum is None else ""
+
+    @property
     def value_type(self) -> ValueType:
         """The type including the parameter's enum.
 
@@ -156,7 +162,7 @@ class ParameterSpec:
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.
 
-        ``explain`` adds the rule that decided whether the key is required.
+        ``explain`` adds the rule that decided whether the key is required, and the format that its description states.
         """
         row: dict[str, Any] = {
             "name": self.name,
@@ -166,6 +172,8 @@ class ParameterSpec:
         }
         if explain:
             row["rule"] = self.rule
+        if explain and self.stated_format:
+            row["stated_format"] = self.stated_format
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:

@@ -1,5 +1,6 @@
 """Rules in Lark's syntax for the values that a call format writes as Python literals, or between single quotes."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -130,4 +131,4 @@ def in_order(pairs: Sequence[tuple[str, bool]], separator: str) -> str:
 
 def _text_pattern(syntax: TextSyntax) -> str:
     count = "+" if syntax == QUOTED_TEXT else "*"
-    return f"/{syntax.opening}{syntax.unit}{count}{syntax.closing}/"
+    return f"/{re.escape(syntax.opening)}{syntax.unit}{count}{re.escape(syntax.closing)}/"

@@ -113,6 +113,9 @@ class Dialect:
 PYTHON_OR_JSON: Final = Dialect(('"""', "'''", '"', "'"))
 """The union of JSON and Python literals."""
 
+QUOTED: Final = Dialect((*PYTHON_OR_JSON.quotes, r"\'"))
+"""What stands between single quotes, with escaped ones in it."""
+
 JSON: Final = Dialect(('"',), strict=True)
 """Strict JSON, but without repeated keys, NaN and infinities."""
 

@@ -1,10 +1,10 @@
 """Notations of values: Python literals, quoted literals, JSON, raw text between tags, or JSON with bare keys.
 
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
-in API-Bank; strings inside a list or dict have double quotes. A quoted value is never empty, because API-Bank's reader
-skips empty ones. ``json`` writes JSON; a tuple is an array. ``python-lists`` is ``python`` with lists for tuples, which
-parsers of native formats do not read, and ``python-json`` moreover writes an object that is the whole value as JSON.
-``RawText`` and ``BareKeys`` have parameters.
+in API-Bank; strings inside a list or dict have double quotes, or the escaped single ones that models write. A quoted
+value is never empty, because API-Bank's reader skips empty ones. ``json`` writes JSON; a tuple is an array.
+``python-lists`` is ``python`` with lists for tuples, which parsers of native formats do not read, and ``python-json``
+moreover writes an object that is the whole value as JSON. ``RawText`` and ``BareKeys`` have parameters.
 """
 
 import re
@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
+from lookup.literals.dialects import JSON, PYTHON_OR_JSON, QUOTED, Dialect, bare_keys
 from lookup.literals.literal_writer import (
     escape,
     render_bare,
@@ -93,6 +93,7 @@ class TextSyntax:
 _SINGLE: Final = TextSyntax("'", "'", rf"^[^{_NO_ESCAPE}]*$", rf"(?:[^'\\{_CONTROL}]|\\['\"\\nrt])")
 _DOUBLE: Final = TextSyntax('"', '"', rf"^[^{_NO_ESCAPE}]*$", rf'(?:[^"\\{_CONTROL}]|\\[\'"\\nrt])')
 _INNER: Final = TextSyntax('"', '"', r'^[^"\\\x00-\x1f\x7f]*$', rf"(?:[^\"'\\{_CONTROL}]|\\')")
+_INNER_SINGLE: Final = TextSyntax(r"\'", r"\'", r"^[^'\\\x00-\x1f\x7f]*$", rf"[^'\\{_CONTROL}]")
 _JSON: Final = TextSyntax('"', '"', "", rf'(?:[^"\\\x00-\x1f{_RESERVED}]|\\(?:["\\/bfnrt]|u(?:{_BASIC}|{_PAIR})))')
 
 QUOTED_TEXT: Final = replace(_SINGLE, contents=rf"^[^{_NO_ESCAPE}]+$")
@@ -190,12 +191,13 @@ _PYTHON: Final = Inside(
 _PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
     _INNER,
-    (_INNER,),
+    (_INNER, _INNER_SINGLE),
     ("True", "False"),
     "None",
     _between_quotes,
-    lambda key: [_between_quotes(key)],
-    (_INNER,),
+    lambda key: [_between_quotes(key), escape(render_literal(key), "'")],
+    (_INNER, _INNER_SINGLE),
+    dialect=QUOTED,
 )
 _AS_JSON: Final = Inside(
     _JSON,

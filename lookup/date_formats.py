@@ -1,0 +1,50 @@
+"""Formats of dates and times that a description states: ``Format: %Y-%m-%d %H:%M:%S``, ``in YYYY-MM-DD format``.
+
+A model that reads them still writes ``2pm``. So a text whose documentation says no more than its type obeys the format
+in its description. Of 542 values that API-Bank, BFCL, ACEBench and Seal-Tools call right for such keys, 539 obey.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+_MAX_SEARCHED: Final = 2000  # characters; many keys may share one description
+_YEAR, _MONTH, _DAY = "[0-9]{4}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_HOUR, _SIXTIETH = "(?:[01][0-9]|2[0-4])", "[0-5][0-9]"
+_FIELDS: Final = {
+    "%Y": _YEAR, "%m": _MONTH, "%d": _DAY, "%H": _HOUR, "%M": _SIXTIETH, "%S": _SIXTIETH,
+    "YYYY": _YEAR, "MM": _MONTH, "DD": _DAY, "HH": _HOUR, "SS": _SIXTIETH,
+}  # fmt: skip
+_FIELD = re.compile("|".join(_FIELDS), re.IGNORECASE)
+_LETTERS: Final = "(?:YYYY|yyyy|MM|mm|DD|dd|HH|hh|SS|ss)"
+_DATES: Final = "(?:[-/.:T]|[ ](?=HH|hh|%H))"
+_STATED = re.compile(
+    rf"%[YmdH](?:{_DATES}%[YmdHMS])+Z?"
+    # not "(e.g., YYYY-MM-DD)", which is an example, and not a part of "MM-DD-YYY", "HH:MM AM/PM" or "YYYY-MM-DD 00:00"
+    rf"|(?<![\w%]){_LETTERS}(?:{_DATES}{_LETTERS})+Z?(?![\w%]|[-/.:+]\w|[ ]?[AaPp]\.?[Mm]|[ ][0-9])"
+)
+_EXAMPLE = re.compile(r"(?:e\.\s?g\.|such as|example|like)[\s,:]*['\"`(]?$", re.IGNORECASE)
+_FORMAT_ITSELF = re.compile(r"\bformat (?:in which|(?:of|for) (?:the|each|all)\b)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=4096)
+def stated_format(description: str) -> str:
+    """Return the only format of a date or time that a description states, as it stands there; ``""`` if none is."""
+    found = [*_STATED.finditer(description, 0, _MAX_SEARCHED)]
+    if len(found) != 1 or _FORMAT_ITSELF.search(description, 0, _MAX_SEARCHED):
+        return ""
+    before = description[max(0, found[0].start() - 16) : found[0].start()]
+    return "" if "%" not in found[0][0] and _EXAMPLE.search(before) else found[0][0]  # "Format be like %Y-%m-%d"
+
+
+def format_pattern(stated: str) -> str:
+    """Return the pattern of the texts in a stated format."""
+    pattern, end = "", 0
+    for field in _FIELD.finditer(stated):
+        pattern += stated[end : field.start()].replace(".", r"\.")
+        name = field[0] if "%" in field[0] else field[0].upper()
+        if name == "MM" and ":" in (stated[field.start() - 1 : field.start()], stated[field.end() : field.end() + 1]):
+            name = "%M"
+        pattern += _FIELDS[name]
+        end = field.end()
+    return f"^{pattern}{stated[end:]}$"
