@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 _MAX_SEARCHED: Final = 2000  # characters; many keys may share one description
-_YEAR, _MONTH, _DAY = "[0-9]{4}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+_YEAR, _MONTH, _DAY = "(?:1[6-9]|2[01])[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
 _HOUR, _SIXTIETH = "(?:[01][0-9]|2[0-4])", "[0-5][0-9]"
 _FIELDS: Final = {
     "%Y": _YEAR, "%m": _MONTH, "%d": _DAY, "%H": _HOUR, "%M": _SIXTIETH, "%S": _SIXTIETH,
