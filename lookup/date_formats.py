@@ -17,11 +17,11 @@ _FIELDS: Final = {
 }  # fmt: skip
 _FIELD = re.compile("|".join(_FIELDS), re.IGNORECASE)
 _LETTERS: Final = "(?:YYYY|yyyy|MM|mm|DD|dd|HH|hh|SS|ss)"
-_DATES: Final = "(?:[-/.:T]|[ ](?=HH|hh|%H))"
+_BETWEEN: Final = "(?:[-/.:T]|[ ](?=HH|hh|%H))"
 _STATED = re.compile(
-    rf"%[YmdH](?:{_DATES}%[YmdHMS])+Z?"
-    # not "(e.g., YYYY-MM-DD)", which is an example, and not a part of "MM-DD-YYY", "HH:MM AM/PM" or "YYYY-MM-DD 00:00"
-    rf"|(?<![\w%]){_LETTERS}(?:{_DATES}{_LETTERS})+Z?(?![\w%]|[-/.:+]\w|[ ]?[AaPp]\.?[Mm]|[ ][0-9])"
+    rf"(?<![\w%/.:-])(?:%[YmdHM](?:{_BETWEEN}%[YmdHMS])+|{_LETTERS}(?:{_BETWEEN}{_LETTERS})+)Z?"
+    # not a part of "MM-DD-YYY", "%H:%M:%S.%f", "HH:MM AM/PM" or "YYYY-MM-DD 00:00"
+    r"(?![\w%]|[-/.:+][\w%]|[ ]?[AaPp]\.?[Mm]|[ ][0-9%])"
 )
 _EXAMPLE = re.compile(r"(?:e\.\s?g\.|such as|example|like)[\s,:]*['\"`(]?$", re.IGNORECASE)
 _FORMAT_ITSELF = re.compile(r"\bformat (?:in which|(?:of|for) (?:the|each|all)\b)", re.IGNORECASE)
@@ -34,7 +34,7 @@ def stated_format(description: str) -> str:
     if len(found) != 1 or _FORMAT_ITSELF.search(description, 0, _MAX_SEARCHED):
         return ""
     before = description[max(0, found[0].start() - 16) : found[0].start()]
-    return "" if "%" not in found[0][0] and _EXAMPLE.search(before) else found[0][0]  # "Format be like %Y-%m-%d"
+    return "" if "%" not in found[0][0] and _EXAMPLE.search(before) else found[0][0]  # "be like %Y-%m-%d"
 
 
 def format_pattern(stated: str) -> str:

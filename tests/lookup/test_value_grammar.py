@@ -236,7 +236,7 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
         (object_of("a", "a"), "python", ["{'a': 1}"], ["{"], ["{}"]),
         (object_of("a b", "b"), "python", ['{"b": 1}'], ["{'a': 1,"], ["{'a': 1}", "{'a': 1, 'a"]),
         (object_of("a bc"), "python", ["{}"], ["{'a': 1,|{'a': 1, 'bc': 0}"], []),
-        (object_of("a b"), "quoted", ["'{\"a\": 1}'"], ["'{\"a\": 1,"], ["'{\"c", "'{\"a\": 1, \"a"]),
+        (object_of("a b"), "quoted", ["'{\"a\": 1}'", "'{\\'b\\': 1}'"], ["'{\"a\": 1,"], ["'{\"c", "'{\"a\": 1, \"a"]),
         (object_of("a ab"), "python", ["{'ab': 1}"], ["{'a': 1, 'a"], ["{'a': 1, 'a'"]),
         (object_of("a b", "a b"), "python", ["{'b': 1, 'a': 2}"], [], ["{'b': 1}"]),
         (COUNT, "python", ["'many'", "None", "3"], ["'m"], ["'few"]),
