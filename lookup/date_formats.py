@@ -9,12 +9,21 @@ from functools import lru_cache
 from typing import Final
 
 _MAX_SEARCHED: Final = 2000  # characters; many keys may share one description
-_YEAR, _MONTH, _DAY = "(?:1[6-9]|2[01])[0-9]{2}", "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
-_HOUR, _SIXTIETH = "(?:[01][0-9]|2[0-4])", "[0-5][0-9]"
+_YEAR: Final = "(?:1[6-9]|2[01])[0-9]{2}"
 _FIELDS: Final = {
-    "%Y": _YEAR, "%m": _MONTH, "%d": _DAY, "%H": _HOUR, "%M": _SIXTIETH, "%S": _SIXTIETH,
-    "YYYY": _YEAR, "MM": _MONTH, "DD": _DAY, "HH": _HOUR, "SS": _SIXTIETH,
-}  # fmt: skip
+    "YYYY": _YEAR,
+    "MM": "(?:0[1-9]|1[0-2])",
+    "DD": "(?:0[1-9]|[12][0-9]|3[01])",
+    "HH": "(?:[01][0-9]|2[0-4])",
+    "SS": "[0-5][0-9]",
+    # strptime reads numbers without their zero, too
+    "%Y": _YEAR,
+    "%m": "(?:0?[1-9]|1[0-2])",
+    "%d": "(?:0?[1-9]|[12][0-9]|3[01])",
+    "%H": "(?:[01]?[0-9]|2[0-3])",
+    "%M": "[0-5]?[0-9]",
+    "%S": "[0-5]?[0-9]",
+}
 _FIELD = re.compile("|".join(_FIELDS), re.IGNORECASE)
 _LETTERS: Final = "(?:YYYY|yyyy|MM|mm|DD|dd|HH|hh|SS|ss)"
 _BETWEEN: Final = "(?:[-/.:T]|[ ](?=HH|hh|%H))"
@@ -44,7 +53,7 @@ def format_pattern(stated: str) -> str:
         pattern += stated[end : field.start()].replace(".", r"\.")
         name = field[0] if "%" in field[0] else field[0].upper()
         if name == "MM" and ":" in (stated[field.start() - 1 : field.start()], stated[field.end() : field.end() + 1]):
-            name = "%M"
+            name = "SS"
         pattern += _FIELDS[name]
         end = field.end()
     return f"^{pattern}{stated[end:]}$"
