@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
-from lookup.date_formats import stated_format
+from lookup.date_formats import format_pattern, stated_format
 from lookup.source import Source, Unread
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
@@ -146,6 +146,12 @@ class ParameterSpec:
     def stated_format(self) -> str:
         """The format of a date or time that the description of a text states (``YYYY-MM-DD``); ``""`` without one."""
         return stated_format(self.description) if self.type.kind == "str" and self.enum is None else ""
+
+    def is_formatted(self, value: Any) -> bool:
+        """Whether a value has the stated format, if there is one; null and a documented default have it."""
+        if not self.stated_format or value is None or value == self.default:
+            return True
+        return isinstance(value, str) and format_pattern(self.stated_format).fullmatch(value) is not None
 
     @property
     def value_type(self) -> ValueType:

@@ -8,10 +8,16 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueTy
 
 
 def parameter(
-    name: str, kind: Any, required: bool = True, enum: tuple[Any, ...] | None = None, items: Any = None
+    name: str,
+    kind: Any,
+    required: bool = True,
+    enum: tuple[Any, ...] | None = None,
+    items: Any = None,
+    description: str = "",
 ) -> ParameterSpec:
     """A parameter of a normalised type."""
-    return ParameterSpec(name, ValueType(kind, ValueType(items) if items else None), kind, required, enum=enum)
+    value_type = ValueType(kind, ValueType(items) if items else None)
+    return ParameterSpec(name, value_type, kind, required, description, enum)
 
 
 def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:

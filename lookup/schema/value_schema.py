@@ -1,11 +1,10 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from lookup.date_formats import format_pattern
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
 from lookup.schema.check import allows, check
@@ -60,11 +59,6 @@ class ValueSchema:
             return ValueSchema(found[0].schemas, self._closed) if found else None
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
-
-    def both(self, other: "ValueSchema") -> "ValueSchema":
-        """The values that this schema and another allow; those of this one if there are none."""
-        found = ValueSchema(self._schemas + other._schemas, self._closed)
-        return self if found.unsatisfiable else found
 
     def check(self, value: Any) -> Any:
         """The value, if it obeys the schema.
@@ -134,21 +128,13 @@ def value_schema(written: object, document: Document | None = None) -> ValueSche
 
 
 def schema_of(spec: ParameterSpec) -> ValueSchema:
-    """The schema of a parameter: its own, or that of its type; and the format that its description states."""
-    own = spec.schema if isinstance(spec.schema, ValueSchema) else None
-    if own is not None and not spec.stated_format:
-        return own
+    """The schema of a parameter: its own, or that of its type."""
+    if isinstance(spec.schema, ValueSchema):
+        return spec.schema
     if ValueSchema not in spec.derived:
-        own = own or value_schema(type_schema(spec.value_type), Document({}, documentation=True))
-        spec.derived[ValueSchema] = own.both(_formatted(spec.stated_format)) if spec.stated_format else own
+        spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
     found: ValueSchema = spec.derived[ValueSchema]
     return found
-
-
-@lru_cache(maxsize=256)
-def _formatted(stated: str) -> ValueSchema:
-    """Null, and the texts in a format that a description states."""
-    return value_schema({"anyOf": [{"type": "string", "pattern": format_pattern(stated)}, {"type": "null"}]})
 
 
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
