@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
-from lookup.date_formats import format_pattern, stated_format
 from lookup.source import Source, Unread
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
@@ -143,17 +142,6 @@ class ParameterSpec:
         return () if bound or self.default is MISSING else (self.default,)
 
     @property
-    def stated_format(self) -> str:
-        """The format of a date or time that the description of a text states (``YYYY-MM-DD``); ``""`` without one."""
-        return stated_format(self.description) if self.type.kind == "str" and self.enum is None else ""
-
-    def is_formatted(self, value: Any) -> bool:
-        """Whether a value has the stated format, if there is one; null and a documented default have it."""
-        if not self.stated_format or value is None or value == self.default:
-            return True
-        return isinstance(value, str) and format_pattern(self.stated_format).fullmatch(value) is not None
-
-    @property
     def value_type(self) -> ValueType:
         """The type including the parameter's enum.
 
@@ -168,7 +156,7 @@ class ParameterSpec:
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.
 
-        ``explain`` adds the rule that decided whether the key is required, and the format that its description states.
+        ``explain`` adds the rule that decided whether the key is required.
         """
         row: dict[str, Any] = {
             "name": self.name,
@@ -178,8 +166,6 @@ class ParameterSpec:
         }
         if explain:
             row["rule"] = self.rule
-        if explain and self.stated_format:
-            row["stated_format"] = self.stated_format
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:

@@ -8,16 +8,10 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueTy
 
 
 def parameter(
-    name: str,
-    kind: Any,
-    required: bool = True,
-    enum: tuple[Any, ...] | None = None,
-    items: Any = None,
-    description: str = "",
+    name: str, kind: Any, required: bool = True, enum: tuple[Any, ...] | None = None, items: Any = None
 ) -> ParameterSpec:
     """A parameter of a normalised type."""
-    value_type = ValueType(kind, ValueType(items) if items else None)
-    return ParameterSpec(name, value_type, kind, required, description, enum)
+    return ParameterSpec(name, ValueType(kind, ValueType(items) if items else None), kind, required, enum=enum)
 
 
 def tool(name: str, *parameters: ParameterSpec) -> ToolSpec:

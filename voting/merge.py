@@ -15,11 +15,11 @@ class Ballot(NamedTuple):
     logprob: float
     order: tuple[int, ...]
     truncated: bool
-    formatted: bool
     reason: str | None
 
 
-DEFAULT_OPTIONAL_SHARE = 0.5  # the majority rule
+DEFAULT_OPTIONAL_SHARE = 0.5
+"""The majority rule."""
 
 
 def merge(
@@ -28,10 +28,9 @@ def merge(
     """Merge candidate calls into one, parameter by parameter.
 
     Values that fail the type check are dropped; the most frequent of the others wins. Ties are broken by the higher
-    mean log-probability, then by the order nearest to documentation order. Values closed at the token limit count only
-    if all values were, and dates in another format than the description states only if all are. An optional key is
-    kept if more than ``optional_share`` of the candidates have a valid value for it; at exactly that share it is left
-    out. The result does not depend on the order of ``candidates``.
+    mean log-probability, then by the order nearest to documentation order. Values closed at the token limit count
+    only if all values were. An optional key is kept if more than ``optional_share`` of the candidates have a valid
+    value for it; at exactly that share it is left out. The result does not depend on the order of ``candidates``.
 
     Raises
     ------
@@ -120,15 +119,15 @@ def ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[Candid
                     value = check_value(value, spec)
                 except TypeCheckError as error:
                     reason = str(error)
-                order, formatted = order_ranks(candidate.order, rank), spec.is_formatted(value)
-                ballots.append(Ballot(value, written.logprob, order, written.truncated, formatted, reason))
+                order = order_ranks(candidate.order, rank)
+                ballots.append(Ballot(value, written.logprob, order, written.truncated, reason))
     return ballots
 
 
 def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
     ended = [b for b in ballots if not b.truncated]
     groups: dict[Hashable, list[Ballot]] = {}
-    for ballot in [b for b in ended if b.formatted] or ended or ballots:
+    for ballot in ended or ballots:
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
     # Sum in sorted order, so that rounding does not depend on the order of the candidates.
     means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}

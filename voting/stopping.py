@@ -13,11 +13,12 @@ from voting.type_check import has_one_spelling, vote_identity
 
 Stopping = Literal["none", "exact", "posterior"]
 
-DEFAULT_STOPPING_LEVEL = 0.05  # one minus the threshold of Adaptive-Consistency (Aggarwal et al. 2023), 0.95
+DEFAULT_STOPPING_LEVEL = 0.05
+"""One minus the threshold of Adaptive-Consistency (Aggarwal et al. 2023), 0.95."""
 
 
 class _Vote(NamedTuple):
-    """The vote over one parameter, without truncated values and those in another format, as in ``merge``.
+    """The vote over one parameter, without truncated values, as in ``merge``.
 
     Attributes
     ----------
@@ -130,7 +131,7 @@ def orders_needed(
 def _votes(candidates: Sequence[CandidateCall], tool: ToolSpec, spec: ParameterSpec) -> tuple[int, int, int, int, int]:
     """The last five fields of ``_Vote``."""
     valid = [ballot for ballot in ballots_for(spec, tool, candidates) if ballot.reason is None]
-    ended = [(vote_identity(ballot.value), ballot) for ballot in valid if ballot.formatted and not ballot.truncated]
+    ended = [(vote_identity(ballot.value), ballot) for ballot in valid if not ballot.truncated]
     counts = Counter(identity for identity, _ in ended)
     spelled = {i for i, b in ended if has_one_spelling(b.value) or list(b.order) == sorted(b.order)}
     leader, runner_up, *_ = [*sorted(counts.values(), reverse=True), 0, 0]

@@ -93,22 +93,6 @@ def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: b
             assert winner.truncated == ("limit of tokens" in said)
 
 
-DATED = tool("Book", parameter("day", "str", description="The day. Format: %Y-%m-%d"))
-
-
-@pytest.mark.parametrize(
-    ("days", "day", "votes"),
-    [
-        (["May 1st", "May 1st", "2024-05-01", "2024-5-2", "2024-05-01"], "2024-05-01", 2),
-        (["2024-05-01", "2024-13-01", "2024-13-01"], "2024-05-01", 1),
-        (["May 1st", "May 1st", "May 2nd"], "May 1st", 2),  # the format is no limit
-    ],
-)
-def test_a_date_in_the_stated_format_comes_first(days: list[str], day: str, votes: int) -> None:
-    merged = merge([candidate({"day": day}, ("day",)) for day in days], DATED)
-    assert (merged.arguments, merged.valid, merged.parameters[0].votes) == ({"day": day}, True, votes)
-
-
 ANY = tool("Book", parameter("city", "any"), parameter("days", "int"))
 FORTH, BACK = ({"a": 1, "b": 2}, KEYS[:2]), ({"b": 2, "a": 1}, KEYS[1::-1])
 
