@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
 from lookup.source import Source, Unread
+from lookup.stated_fields import stated_fields
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
 
@@ -142,6 +143,11 @@ class ParameterSpec:
         return () if bound or self.default is MISSING else (self.default,)
 
     @property
+    def stated_fields(self) -> str:
+        """The fields of a text that its description states (``City, State``); ``""`` without any."""
+        return stated_fields(self.description) if self.type.kind == "str" and self.enum is None else ""
+
+    @property
     def value_type(self) -> ValueType:
         """The type including the parameter's enum.
 
@@ -156,7 +162,7 @@ class ParameterSpec:
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.
 
-        ``explain`` adds the rule that decided whether the key is required.
+        ``explain`` adds the rule that decided whether the key is required, and the fields that its description states.
         """
         row: dict[str, Any] = {
             "name": self.name,
@@ -166,6 +172,8 @@ class ParameterSpec:
         }
         if explain:
             row["rule"] = self.rule
+        if explain and self.stated_fields:
+            row["stated_fields"] = self.stated_fields
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:

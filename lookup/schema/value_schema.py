@@ -1,7 +1,7 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_valu
 from lookup.schema.schema import Schema
 from lookup.schema.type_schema import type_schema
 from lookup.schema.words import INFINITE, Kind
+from lookup.stated_fields import fields_pattern
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
@@ -59,6 +60,11 @@ class ValueSchema:
             return ValueSchema(found[0].schemas, self._closed) if found else None
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
+
+    def both(self, other: "ValueSchema") -> "ValueSchema":
+        """The values that this schema and another allow; those of this one if there are none."""
+        found = ValueSchema(self._schemas + other._schemas, self._closed)
+        return self if found.unsatisfiable else found
 
     def check(self, value: Any) -> Any:
         """The value, if it obeys the schema.
@@ -128,13 +134,21 @@ def value_schema(written: object, document: Document | None = None) -> ValueSche
 
 
 def schema_of(spec: ParameterSpec) -> ValueSchema:
-    """The schema of a parameter: its own, or that of its type."""
-    if isinstance(spec.schema, ValueSchema):
-        return spec.schema
+    """The schema of a parameter: its own, or that of its type; and the fields that its description states."""
+    own = spec.schema if isinstance(spec.schema, ValueSchema) else None
+    if own is not None and not spec.stated_fields:
+        return own
     if ValueSchema not in spec.derived:
-        spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
+        own = own or value_schema(type_schema(spec.value_type), Document({}, documentation=True))
+        spec.derived[ValueSchema] = own.both(_with_fields(spec.stated_fields)) if spec.stated_fields else own
     found: ValueSchema = spec.derived[ValueSchema]
     return found
+
+
+@lru_cache(maxsize=256)
+def _with_fields(stated: str) -> ValueSchema:
+    """Null, and the texts with the fields that a description states."""
+    return value_schema({"anyOf": [{"type": "string", "pattern": fields_pattern(stated)}, {"type": "null"}]})
 
 
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -142,7 +142,8 @@ def _tool_table(tool: ToolSpec, explain: bool) -> Table:
 
 def _key_rows(spec: ParameterSpec, name: str, explain: bool) -> Iterator[list[str]]:
     """The row of a key, then those of the keys of its object, as ``outer.inner``, or ``outer[].inner`` in a list."""
-    written = f"{spec.type} or null" if spec.type.nullable else str(spec.type)
+    written = f"{spec.type} ({spec.stated_fields})" if spec.stated_fields else str(spec.type)
+    written += " or null" if spec.type.nullable else ""
     yield [
         name,
         written,
