@@ -144,7 +144,7 @@ class ParameterSpec:
 
     @property
     def stated_fields(self) -> str:
-        """The fields of a text that its description states (``City, State``); ``""`` without any."""
+        """The fields of a text that its description states (``City, State``); only a tool's own keys obey them."""
         return stated_fields(self.description) if self.type.kind == "str" and self.enum is None else ""
 
     @property
@@ -162,7 +162,7 @@ class ParameterSpec:
     def to_json(self, explain: bool = False) -> dict[str, Any]:
         """The object that ``tooldecoding lookup --json`` prints, without an absent enum or default.
 
-        ``explain`` adds the rule that decided whether the key is required, and the fields that its description states.
+        ``explain`` adds the rule that decided whether the key is required.
         """
         row: dict[str, Any] = {
             "name": self.name,
@@ -172,8 +172,6 @@ class ParameterSpec:
         }
         if explain:
             row["rule"] = self.rule
-        if explain and self.stated_fields:
-            row["stated_fields"] = self.stated_fields
         if self.enum is not None:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:
@@ -233,7 +231,7 @@ class ToolSpec:
         raise KeyError(name)
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints for a tool. ``explain`` adds source and notes."""
+        """The object that ``tooldecoding lookup --json`` prints; ``explain`` adds source, stated fields and notes."""
         row: dict[str, Any] = {"name": self.name}
         if self.documented_name:
             row["documented_name"] = self.documented_name
@@ -241,6 +239,7 @@ class ToolSpec:
         row["parameters"] = [p.to_json(explain) for p in self.parameters]
         if explain:
             row["source"] = None if self.source is None else self.source.to_json()
+            row["stated_fields"] = {p.name: p.stated_fields for p in self.parameters if p.stated_fields}
             row["notes"] = list(self.notes)
             row["unenforced"] = list(self.unenforced)
         return row

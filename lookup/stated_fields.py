@@ -11,7 +11,8 @@ _MAX_SEARCHED: Final = 2000  # characters; many keys may share one description
 _LONGEST: Final = 40  # characters of a field, so that a model without an answer comes to an end
 _FIELD: Final = r"[A-Z][A-Za-z]{0,30}(?: [A-Za-z]{1,30}){0,3}(?: \([a-z]{1,30}\))?"
 _STATED = re.compile(
-    rf"\b[Ff]ormat(?:ted)?(?: (?:of|as|like|is|in))?:? (['\"`])({_FIELD}(?:, {_FIELD})+)\1"
+    rf"\b[Ff]ormat(?:ted)?(?: (?:of|as|like|is|in))? (['\"`])({_FIELD}(?:, {_FIELD})+)\1"
+    # no colon: "format: 'Json, Xml'" may list what there is to choose from
     rf"(?! or (['\"`]){_FIELD}\3)"  # 'City, State' or 'City'
 )
 

@@ -26,18 +26,24 @@ FIELD = st.text("aB 9.'éß北", min_size=1, max_size=40).filter(lambda text: te
     [
         ("The city, in the format of 'City, State', such as 'Boston, MA'.", "City, State"),
         ('formatted as "City, State (abbr), Country"', "City, State (abbr), Country"),
-        ("format: `Street, City`", "Street, City"),
+        ("in the format `Street, City`", "Street, City"),
         ("in the format 'City, State' or 'City, Country'", "City, State"),
         ("formatted as 'City, State' or 'City' if there is no state", ""),
         ("The city and state, such as 'Boston, MA'", ""),
         ("in the format 'City Name'", ""),
         ("one of 'City, State'", ""),
+        ("The output format: 'Json, Xml'", ""),
         ("in the format 'YYYY-MM-DD, HH:MM'", ""),
         ("x" * 2000 + " in the format 'City, State'", ""),
     ],
 )
 def test_which_fields_a_description_states(description: str, fields: str) -> None:
     assert stated_fields(description) == fields
+    key = {"type": "string", "description": description}
+    properties = {"own": key, "object": {"type": "object", "properties": {"inner": key}}}
+    tool = extract(json.dumps({"name": "f", "description": "", "parameters": {"properties": properties}}))["f"]
+    assert tool.to_json(explain=True)["stated_fields"] == ({"own": fields} if fields else {})
+    assert check_value({"inner": "Kiel"}, tool.parameter("object")) == {"inner": "Kiel"}  # those of objects are free
 
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
