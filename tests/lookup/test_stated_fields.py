@@ -18,7 +18,7 @@ from lookup.values.literal_values import render_value
 from lookup.values.notations import Notation
 from voting.type_check import TypeCheckError, check_value
 
-FIELD = st.text("aB 9.'éß北", min_size=1, max_size=40).filter(lambda text: text == text.strip())
+PLACE = st.text("aB .'éß北", min_size=1, max_size=40).filter(lambda text: text == text.strip())
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ FIELD = st.text("aB 9.'éß北", min_size=1, max_size=40).filter(lambda text: te
         ("one of 'City, State'", ""),
         ("The output format: 'Json, Xml'", ""),
         ("in the format 'YYYY-MM-DD, HH:MM'", ""),
+        ("in the format 'DD MMM, YYYY'", ""),
         ("x" * 2000 + " in the format 'City, State'", ""),
     ],
 )
@@ -47,14 +48,17 @@ def test_which_fields_a_description_states(description: str, fields: str) -> Non
 
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
-@given(fields=st.lists(FIELD, min_size=2, max_size=3))
-def test_texts_with_the_fields_can_be_written_and_no_others(notation: Notation, fields: list[str]) -> None:
-    spec = ParameterSpec("place", ValueType("str"), "str", True, "Formatted as 'City, State'.")
+@given(street=st.sampled_from(["", "1 a", "Ü 99-b"]), places=st.lists(PLACE, min_size=2, max_size=3))
+def test_texts_with_the_fields_can_be_written_and_no_others(notation: Notation, street: str, places: list[str]) -> None:
+    stated, fields = ("Street, City, State", [street, *places]) if street else ("City, State", places)
+    spec = ParameterSpec("place", ValueType("str"), "str", True, f"Formatted as '{stated}'.")
     grammar = value_grammar(spec, notation)
     literal = render_value(", ".join(fields), notation)
     assert grammar.complete(literal)
     assert all(grammar.possible(literal[:end]) for end in range(len(literal)))
-    for wrong in (fields[0], f"{fields[0]}, ", "a_b, c", ", ".join([*fields, "a", "b"]), "a" * 41 + ", b"):
+    few = ", ".join(fields[: 2 if street else 1])
+    run_on = [f"{few}, {end}" for end in ("", "a_b", "a=1", "a)]  # b", "9", "a" * 41, "a, b, c, d")]
+    for wrong in (few, *run_on):
         assert not grammar.complete(render_value(wrong, notation))
         with pytest.raises(TypeCheckError):
             check_value(wrong, spec)
