@@ -62,6 +62,30 @@ def test_a_further_call_reads_the_voted_one_nearest_to_documentation_order(keys:
         assert [call.name for call in result.calls] == ["f", "g"], result.text
 
 
+@pytest.mark.parametrize(
+    ("name", "wish", "value"),
+    [
+        ("pythonic", "f(a='I'm late, don't wait')]", "I'm late, don't wait"),
+        ("pythonic", "f(a='the dogs' bone')]", "the dogs"),
+        ("pythonic", "f(a=['O'Brien', 'Ann's'])]", ["O'Brien", "Ann's"]),
+        ("pythonic", "f(a='It'", "It"),
+        ("api-bank", "f(a='I'm late, don't wait')]", "I'm late, don't wait"),
+        ("hermes", """{"name": "f", "arguments": {"a": "I'm"}}""", "I'm"),
+    ],
+)
+def test_an_apostrophe_that_is_not_escaped_is_a_part_of_the_text(name: str, wish: str, value: Any) -> None:
+    wanted = {"pythonic": "[", "api-bank": "[", "hermes": "<tool_call>\n"}[name] + wish
+
+    def continuation(written: str) -> str:
+        text = re.sub(r"\\(['\"])", r"\1", written.partition("\n")[2])
+        return wanted[len(text) :] if wanted.startswith(text) else ""
+
+    tools = lookup(tool("f", parameter("a", "list" if isinstance(value, list) else "str")))
+    engine = ScriptedEngine(synthetic().table.texts, continuation)
+    result = decode(engine, "x\n", tools, format=name, order_limit=1, max_calls=1, max_value_tokens=40)
+    assert result.calls[0].voted.arguments == {"a": value}
+
+
 class Torn(Writer):
     """A model that likes what it writes as much as a token that no value has."""
 

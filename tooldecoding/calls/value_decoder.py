@@ -8,8 +8,8 @@ from lookup.values.grammar import ValueGrammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.value_end import ValueState
-from tooldecoding.tokens.branch import Branch
+from tooldecoding.calls.value_end import ValueState, is_word
+from tooldecoding.tokens.branch import Branch, Pick
 from voting import CandidateValue
 
 
@@ -60,14 +60,36 @@ class ValueDecoder:
         logprobs: list[float] = []
         while True:
             pick = await branch.next_token(state)
-            logprobs.append(pick.logprob)
-            kept = state.write(pick.piece)
+            escaped = await _apostrophe(branch, state, pick)
+            logprobs.append(pick.logits.logprob(pick.logits.best if escaped else pick.token))
+            kept = state.write(escaped or pick.piece)
             if state.closed:
                 branch.keep(kept, "free")
                 break
-            branch.take(pick, "free")
+            if escaped:
+                branch.keep(kept, "free")
+            else:
+                branch.take(pick, "free")
             if len(logprobs) >= self._max_tokens and not state.finish_character():
                 branch.write(state.cut_off())
                 break
         branch.draft = None
         return _Literal(state.text, logprobs, not state.closed)
+
+
+async def _apostrophe(branch: Branch, state: ValueState, pick: Pick) -> bytes | None:
+    """Return an apostrophe as the notation writes it, with what goes with it, if the model wants one in its text.
+
+    A model that does not escape it wants ``'m`` behind ``'I``, or ``'`` behind ``'O``, where ``Brien`` is the likeliest
+    to follow. Held to what is permitted it would write ``'I am late'`` and ``'O'``.
+    """
+    wanted, pending = branch.table.texts[pick.logits.best] or b"", branch.pending.text
+    if not wanted.startswith(pending):
+        return None
+    piece = wanted[len(pending) :]
+    if escaped := state.escaped(piece):
+        return escaped
+    if pick.piece != piece or not branch.fed.engine.can_drop or not (escaped := state.escaped(piece + b"a")):
+        return None
+    [[behind]] = await branch.fed.behind([(pick.token,)])
+    return escaped[:-1] if is_word(branch.table.texts[behind.best] or b"") else None

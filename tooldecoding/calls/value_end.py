@@ -19,6 +19,11 @@ _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
 
 
+def is_word(text: bytes) -> bool:
+    """Whether a text begins with a letter or digit."""
+    return text[:1].isalnum() or text[:1] >= b"\x80"
+
+
 class Step(NamedTuple):
     """What a piece of text does to a value.
 
@@ -86,6 +91,15 @@ class ValueState:
         self.tail = step.tail
         self.closed = step.closed
         return kept
+
+    def escaped(self, piece: bytes) -> bytes | None:
+        """Return a piece with its apostrophe, between two letters, escaped, if only so it is admitted: ``\\'m``."""
+        place = piece.find(b"'")
+        before = piece[place - 1 : place] if place else self.text[-1:].encode()[-1:]
+        if place < 0 or not (is_word(before) and is_word(piece[place + 1 :])):
+            return None
+        found = piece[:place] + b"\\" + piece[place:]
+        return found if self(piece) is None and self(found) is not None else None
 
     def finish_character(self) -> bool:
         """From now on admit only the rest of the unfinished character; False if there is none."""
