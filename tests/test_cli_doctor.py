@@ -16,7 +16,6 @@ from tooldecoding.doctor import CALLS, self_check
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.testing import SyntheticDecoder
-from tools import documented
 
 
 def words() -> PreTrainedTokenizerFast:
@@ -106,18 +105,6 @@ def test_what_is_found(cli: Cli, tmp_path: Path, name: str) -> None:
 def test_types_of_weights_have_torchs_names(cli: Cli, tiny_model_path: str, dtype: str, found: str) -> None:
     ran = cli("doctor", "--model", tiny_model_path, "--device", "cpu", "--dtype", dtype)
     assert ran.code == 1 and f"{found} on cpu" in ran.out, ran
-
-
-def test_what_of_the_tools_is_not_enforced(cli: Cli, tmp_path: Path) -> None:
-    docs = tmp_path / "docs.json"
-    whole, few = {"type": "array", "contains": {"type": "integer"}}, {"type": "array", "maxItems": 2}
-    docs.write_text(json.dumps([documented("a", x=whole), documented("b", x=few)]))
-    command = ("doctor", "--model", saved(tmp_path, MARKED), "--tools")
-    told = json.loads(cli(*command, docs, "--json").out)
-    assert told["unenforced"] == {"a": ["parameter 'x': contains"]} and told["problems"] == []
-    out = cli(*command, docs).out
-    assert out.count("a: not enforced while decoding, only checked: parameter 'x': contains") == 1
-    assert_bad(cli(*command, tmp_path / "none.json"), "no such file")
 
 
 @pytest.mark.parametrize("call_format", CALL_FORMATS.values(), ids=lambda f: f.name)

@@ -7,11 +7,8 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from lookup import DocumentationError, extract
-from lookup.duplicates import OnDuplicate
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, read_input, shown, table
-from tooldecoding.cli.lookup import UNENFORCED
+from tooldecoding.cli.console import output_console, shown, table
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import Strategy
@@ -29,51 +26,34 @@ class DoctorCommand(LoadOptions):
     format: str = option(
         "auto", "The call format to check; auto finds it in the chat template.", choices=("auto", *CALL_FORMATS)
     )
-    tools: str | None = option(
-        None, "File with tool documentation: show what of it is not enforced while decoding.", metavar="DOCS"
-    )
-    on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
     as_json: bool = option(False, "Print JSON instead of tables.", flag="--json")
     strategy: Strategy = option("auto", "How orders share a forward pass; auto finds out what the model supports.")
 
 
 def doctor(given: Given) -> None:
-    """Show what is found about a model before the first decode, and check it; also what of a tool is not enforced.
+    """Show what is found about a model before the first decode, and check it.
 
     Exit code 1 if something needs your attention: each problem is one line that says what to do.
     """
     command = given.read(DoctorCommand)
-    unenforced = _unenforced(command)
     from tooldecoding.doctor import examine
     from tooldecoding.models.loading import load_quietly
 
     model, tokenizer = load_quietly(command.model, **command.loading)
     findings = examine(command.model, model, tokenizer, command.strategy, command.format)
     if command.as_json:
-        print(json_line({**findings, "unenforced": unenforced}))
+        print(json_line(findings))
     else:
-        _show(findings, unenforced)
+        _show(findings)
     if findings["problems"]:
         raise typer.Exit(1)
 
 
-def _unenforced(command: DoctorCommand) -> dict[str, Sequence[str]]:
-    """The name of each tool -> what its documentation says of values that is not enforced while decoding."""
-    if command.tools is None:
-        return {}
-    text, origin = read_input(command.tools, DocumentationError)
-    found = extract(text, origin=origin, on_duplicate=command.on_duplicate)
-    return {tool.name: limits for tool in found.tools if (limits := tool.unenforced)}
-
-
-def _show(findings: Mapping[str, Any], unenforced: Mapping[str, Sequence[str]]) -> None:
+def _show(findings: Mapping[str, Any]) -> None:
     console = output_console()
     console.print(table(("", "found"), [*_rows(findings)]))
     if findings["prompt"]:
         console.print(Text(shown(f"the prompt of one tool:\n{findings['prompt']}")), soft_wrap=True)
-    for tool, limits in unenforced.items():
-        for limit in limits:
-            console.print(Text(shown(f"{tool}: {UNENFORCED}: {limit}")), soft_wrap=True)
     for problem in findings["problems"]:
         console.print(Text(shown(f"problem: {problem}"), style="yellow"), soft_wrap=True)
     if not findings["problems"]:

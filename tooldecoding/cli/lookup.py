@@ -33,7 +33,7 @@ _REQUIRED: Final = {True: "yes", False: "no", None: "?"}
 _NAMED_TOOLS: Final = 5
 """Most tools or keys that a note names."""
 
-UNENFORCED: Final = "not enforced while decoding, only checked"
+_UNENFORCED: Final = "not enforced while decoding, only checked"
 """What stands before a limit of a tool's values that only finished values are checked for."""
 
 
@@ -87,7 +87,7 @@ def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = Fals
         for note in tool.notes if explain else ():
             console.print(Text(shown(f"note: {note}"), style="yellow"))
         for limit in tool.unenforced if explain else ():
-            console.print(Text(shown(f"{UNENFORCED}: {limit}"), style="yellow"), soft_wrap=True)
+            console.print(Text(shown(f"{_UNENFORCED}: {limit}"), style="yellow"), soft_wrap=True)
     if explain:
         console.print()
         console.print(f"looks like a tool and was not taken: {len(lookup.unread) or 'nothing'}")
