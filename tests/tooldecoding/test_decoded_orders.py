@@ -71,10 +71,11 @@ def test_a_further_call_reads_the_voted_one_nearest_to_documentation_order(keys:
         ("pythonic", "f(a='It'", "It"),
         ("api-bank", "f(a='I'm late, don't wait')]", "I'm late, don't wait"),
         ("hermes", """{"name": "f", "arguments": {"a": "I'm"}}""", "I'm"),
+        ("qwen-xml", "<function=f>\n<parameter=a>\nI'm O'Neill\n</parameter>\n</function>", "I'm O'Neill"),
     ],
 )
 def test_an_apostrophe_that_is_not_escaped_is_a_part_of_the_text(name: str, wish: str, value: Any) -> None:
-    wanted = {"pythonic": "[", "api-bank": "[", "hermes": "<tool_call>\n"}[name] + wish
+    wanted = {"pythonic": "[", "api-bank": "["}.get(name, "<tool_call>\n") + wish
 
     def continuation(written: str) -> str:
         text = re.sub(r"\\(['\"])", r"\1", written.partition("\n")[2])
