@@ -60,7 +60,7 @@ class FreeWriter:
         found = closing.match(tokenizer.decode(out[len(ids) :]))
         if found is None:
             return None
-        apostrophe = quote == "'" and found[1][-1:].isalnum() and found[2].isalnum()
+        apostrophe = quote == "'" and found[1][-1:].isalnum() and found[2].lower() != found[2].upper()
         return found[1] + "\\" * apostrophe + quote
 
 

@@ -87,6 +87,13 @@ def test_an_apostrophe_that_is_not_escaped_is_a_part_of_the_text(name: str, wish
     assert result.calls[0].voted.arguments == {"a": value}
 
 
+@pytest.mark.parametrize("behind", ["\uff0cb='京')]", "的", "9", " b"])
+def test_a_quote_behind_a_text_is_no_apostrophe(behind: str) -> None:
+    tools = lookup(tool("f", parameter("a", "str")))
+    result = decode(Writer("x\n", f"[f(a='京'{behind}"), "x\n", tools, format="pythonic", order_limit=1, max_calls=1)
+    assert result.calls[0].voted.arguments == {"a": "京"}
+
+
 class Torn(Writer):
     """A model that likes what it writes as much as a token that no value has."""
 

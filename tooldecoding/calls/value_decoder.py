@@ -8,7 +8,7 @@ from lookup.values.grammar import ValueGrammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.value_end import ValueState, is_word
+from tooldecoding.calls.value_end import ValueState, begins_with_letter
 from tooldecoding.tokens.branch import Branch, Pick
 from voting import CandidateValue
 
@@ -63,13 +63,12 @@ class ValueDecoder:
             escaped = await _apostrophe(branch, state, pick)
             logprobs.append(pick.logits.logprob(pick.logits.best if escaped else pick.token))
             kept = state.write(escaped or pick.piece)
-            if state.closed:
-                branch.keep(kept, "free")
-                break
-            if escaped:
+            if state.closed or escaped:
                 branch.keep(kept, "free")
             else:
                 branch.take(pick, "free")
+            if state.closed:
+                break
             if len(logprobs) >= self._max_tokens and not state.finish_character():
                 branch.write(state.cut_off())
                 break
@@ -92,4 +91,4 @@ async def _apostrophe(branch: Branch, state: ValueState, pick: Pick) -> bytes | 
     if pick.piece != piece or not branch.fed.engine.can_drop or not (escaped := state.escaped(piece + b"a")):
         return None
     [[behind]] = await branch.fed.behind([(pick.token,)])
-    return escaped[:-1] if is_word(branch.table.texts[behind.best] or b"") else None
+    return escaped[:-1] if begins_with_letter(branch.table.texts[behind.best] or b"") else None

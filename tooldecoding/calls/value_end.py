@@ -19,9 +19,10 @@ _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
 
 
-def is_word(text: bytes) -> bool:
-    """Whether a text begins with a letter or digit."""
-    return text[:1].isalnum() or text[:1] >= b"\x80"
+def begins_with_letter(text: bytes) -> bool:
+    """Whether a text begins with a letter of a script with capitals; others, such as Chinese, have no apostrophes."""
+    first = text.decode(errors="replace")[:1]
+    return first.islower() or first.isupper()
 
 
 class Step(NamedTuple):
@@ -93,13 +94,14 @@ class ValueState:
         return kept
 
     def escaped(self, piece: bytes) -> bytes | None:
-        """Return a piece with its apostrophe, between two letters, escaped, if only so it is admitted: ``\\'m``."""
-        place = piece.find(b"'")
-        before = piece[place - 1 : place] if place else self.text[-1:].encode()[-1:]
-        if place < 0 or not (is_word(before) and is_word(piece[place + 1 :])):
+        """Return a piece with the apostrophe of a word escaped, if it is only admitted so: ``\\'m``."""
+        begun, quote, rest = piece.partition(b"'")
+        before = (self.text + begun.decode(errors="replace"))[-1:]
+        if not (quote and before.isalnum() and begins_with_letter(rest)) or self(piece) is not None:
             return None
-        found = piece[:place] + b"\\" + piece[place:]
-        return found if self(piece) is None and self(found) is not None else None
+        found = begun + b"\\'" + rest
+        step = self(found)
+        return None if step is None or step.tail else found
 
     def finish_character(self) -> bool:
         """From now on admit only the rest of the unfinished character; False if there is none."""
