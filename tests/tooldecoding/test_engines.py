@@ -25,7 +25,7 @@ from tooldecoding.engines.logits import LogitRows, NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache, States
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
-from tooldecoding.engines.slot_cache import CHUNK
+from tooldecoding.engines.slot_cache import CHUNK, SlotCache
 from tools import WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()
@@ -254,6 +254,20 @@ REQUESTS = [f"{DOCUMENTED}\nUser: {said}\nAPI-Request: " for said in SAID]
 
 def decode(decoder: ToolDecoder, prompt: str, order_limit: int) -> Any:
     return decoder.decode(prompt, tools=lookup(WEATHER), order_limit=order_limit)
+
+
+def test_longer_rows_are_seldom_copied_on_a_gpu() -> None:
+    """A chunk at a time, a prompt of 1000 tokens would be copied ten times until it has 600 slots more."""
+    cache = SlotCache(torch.device("cuda"))
+    cache.reserve(1, 1000)
+    state = torch.rand(1, 1000, 2)
+    cache.write(0, 1000, [(state, state)])
+    places = []
+    for slots in range(1000, 1600):
+        cache.reserve(1, slots)
+        places.append(cache.layers[0].keys)
+        assert torch.equal(places[-1][0, :, :1000], state) and not places[-1][0, :, 1000:].any()
+    assert len({id(place) for place in places}) == 1 + 4 and cache.slots < 1600 * 9 / 8 + CHUNK
 
 
 def test_packed_keeps_one_copy_of_the_prompt() -> None:

@@ -172,6 +172,8 @@ class SlotCache(Cache):
         """Return the rows and slots that there are if so many are demanded."""
         if rows > self.rows:
             rows = max(rows, self.rows * 3 // 2)
+        if slots > self.slots and self._reserved == 1:  # a GPU copies all rows to make them longer
+            slots = max(slots, self.slots * 9 // 8)
         return max(rows, self.rows), max(_in_chunks(slots), self.slots)
 
     def fit(self, rows: int, slots: int) -> None:
