@@ -10,7 +10,7 @@ PYTEST = .venv/bin/pytest -n auto --dist loadfile --no-loadscope-reorder
 EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $(EXTRA) configs/experiments
 
 .PHONY: demo test test-all test-random check boundaries formats bench bench-gpu \
-	results paper-tables votes
+	results paper-tables
 
 # What a small chat model writes by itself and with Tool Decoding; the vote of the last call mends a value.
 demo: .venv/gguf
@@ -40,7 +40,7 @@ bench-gpu: $(STAMP)
 		--order-limit 1,4,12 --against greedy --repeat 3 --out $(BENCH)-gpu
 
 # Experiments with any model; what is done is not done again.
-results paper-tables votes: $(STAMP)
+results paper-tables: $(STAMP)
 	$(EXPERIMENT)/$(patsubst paper-tables,papers,$@).yaml
 
 check: $(STAMP)
