@@ -54,17 +54,10 @@ class _Answer:
         self._finish = ""
 
     def whole(self, completion: Row) -> Row:
-        """Return the response for a completion."""
-        [choice] = completion["choices"]
-        message = choice["message"]
-        calls = message.get("tool_calls", [])
-        if thoughts := message.get("reasoning_content"):
-            self._output.append(_reasoning(thoughts))
-        if message["content"] is not None or not calls:
-            self._output.append(_message(message["content"] or ""))
-        self._output += [_call(call["id"], **call["function"]) for call in calls]
-        self._finish, self._last = choice["finish_reason"], completion
-        return self._resource(self._status)
+        """Return the response for a completion: what a stream of it would end with."""
+        *_, last = (*self.events(completion), *self.end())
+        response: Row = last["response"]
+        return response
 
     def begin(self) -> Iterator[Row]:
         """Yield the first two events of a stream."""
@@ -72,10 +65,10 @@ class _Answer:
             yield self._row(f"response.{kind}", response=self._resource("in_progress"))
 
     def events(self, chunk: Row) -> Iterator[Row]:
-        """Yield the events for a chunk."""
+        """Yield the events for a chunk, or for a whole completion."""
         self._last = chunk
         for choice in chunk.get("choices", []):
-            delta = choice["delta"]
+            delta = choice["delta"] if "delta" in choice else choice["message"]
             if (thoughts := delta.get("reasoning_content")) is not None:
                 yield from self._written("reasoning", thoughts)
             if (content := delta.get("content")) is not None:
@@ -89,13 +82,12 @@ class _Answer:
     def end(self) -> Iterator[Row]:
         """Yield the last events."""
         yield from self._closed()
-        status = "failed" if "error" in self._last else self._status
+        status = "completed"
+        if "error" in self._last:
+            status = "failed"
+        elif self._finish == "length" and self._asked.max_output_tokens:
+            status = "incomplete"  # by the client's own limit; ``tooldecoding.cut`` tells of the server's limits, too
         yield self._row(f"response.{status}", response=self._resource(status))
-
-    @property
-    def _status(self) -> str:
-        """``incomplete`` for the client's own limit alone; ``tooldecoding.cut`` tells of the server's limits, too."""
-        return "incomplete" if self._finish == "length" and self._asked.max_output_tokens else "completed"
 
     def _row(self, kind: str, **fields: Any) -> Row:
         self._number += 1
