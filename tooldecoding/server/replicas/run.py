@@ -73,8 +73,7 @@ def run_replicas(
 
 def _share(options: ServeCommand) -> Share:
     """Return what each replica gets; ConfigError if the cluster is too small."""
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return share_of(nodes, options.replicas or 1, options.gpus_per_replica, "--replicas")
+    return share_of(options.replicas or 1, options.gpus_per_replica, "--replicas")
 
 
 def _has_room(replicas: int, share: Share) -> bool:
