@@ -26,7 +26,7 @@ import uvicorn
 from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Answerer, application
+from tooldecoding.server.app import Answerer, application, load_completions
 from tooldecoding.server.completions import Completions
 from tooldecoding.server.exchange import Head, Parts, Row
 from tooldecoding.server.web_server import web_server
@@ -281,8 +281,6 @@ def load(options: ServeCommand) -> Answerer:
     """What replicas load."""
     if options.model == "stub":
         return Told(options)
-    from tooldecoding.server.replicas.replica import load_completions
-
     return load_completions(options)
 
 

@@ -45,6 +45,16 @@ class Answerer:
         """Finish what runs."""
 
 
+def load_completions(options: ServeCommand) -> Answerer:
+    """Load a model in this process; ModelError if that fails."""
+    from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.models.loading import load_quietly
+    from tooldecoding.server.completions import Completions
+
+    model, tokenizer = load_quietly(options.model, **options.loading)
+    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
+
+
 def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
     """Return the application."""
     began = int(time.time())

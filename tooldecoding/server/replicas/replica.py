@@ -27,16 +27,6 @@ Load = Callable[[ServeCommand], Answerer]
 """Loads the model that the options name; it is pickled by its name."""
 
 
-def load_completions(options: ServeCommand) -> Answerer:
-    """Load a model; ModelError if that fails."""
-    from tooldecoding.decoder import ToolDecoder
-    from tooldecoding.models.loading import load_quietly
-    from tooldecoding.server.completions import Completions
-
-    model, tokenizer = load_quietly(options.model, **options.loading)
-    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
-
-
 class Replica:
     """One replica. Ray Serve calls its methods by their names."""
 
