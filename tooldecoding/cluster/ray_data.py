@@ -20,8 +20,8 @@ from ray.exceptions import RayError, RayTaskError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
+from tooldecoding.cluster.place import I, R, Ready, Spread, Task, no_beginning
 from tooldecoding.cluster.resources import share_of
-from tooldecoding.cluster.task import I, R, Ready, Spread, Task, no_beginning
 from tooldecoding.errors import ModelError
 from tooldecoding.models.identity import identify
 
