@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
@@ -18,8 +18,6 @@ from tooldecoding.server.api_error import ApiError
 MB: Final = 1 << 20
 _JSON: Final = "application/json"
 _SECONDS: Final = 30
-
-T = TypeVar("T")
 
 Row = dict[str, Any]
 
@@ -96,7 +94,7 @@ def _read_json(body: bytes) -> Row:
         raise ApiError(400, f"the body is no JSON object: {error}", code="invalid_json") from None
 
 
-async def unless_gone(request: Request, coming: Coroutine[Any, Any, T]) -> T | None:
+async def unless_gone(request: Request, coming: Coroutine[Any, Any, Head | Row]) -> Head | Row | None:
     """Return what is coming, or None if the client goes away before; the body must have been read."""
     happened = asyncio.ensure_future(coming)
     gone = asyncio.ensure_future(_gone(request))
