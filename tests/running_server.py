@@ -26,9 +26,9 @@ import uvicorn
 from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Answerer, application
+from tooldecoding.server.app import Answerer, application, load_completions
 from tooldecoding.server.completions import Completions
-from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.exchange import Head, Parts, Row
 from tooldecoding.server.web_server import web_server
 from tools import documented
 
@@ -259,14 +259,14 @@ class Told(Answerer):
         super().__init__()
         self._options = options
 
-    async def answer(self, body: bytes, request_id: str) -> Parts:
-        said = json.loads(body)["messages"][0]["content"]
+    async def answer(self, given: Row, request_id: str) -> Parts:
+        said = given["messages"][0]["content"]
         found = {"pid": os.getpid(), "kept": self._options.max_value_tokens, "key": self._options.api_key}
         if said == "stream":
-            yield Head(200, event(found), streamed=True)
+            yield Head(200, found, streamed=True)
         if said in ("stream", "wait"):
             await self._wait()
-        yield event({"more": True}) if said == "stream" else Head(200, json.dumps(found))
+        yield {"more": True} if said == "stream" else Head(200, found)
 
     async def _wait(self) -> None:
         self.metrics.running.inc()
@@ -281,8 +281,6 @@ def load(options: ServeCommand) -> Answerer:
     """What replicas load."""
     if options.model == "stub":
         return Told(options)
-    from tooldecoding.server.replicas.replica import load_completions
-
     return load_completions(options)
 
 

@@ -19,7 +19,7 @@ from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.task import Place, Spread
+from tooldecoding.cluster.place import Place, Spread
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from eval.tuning.latency import Stopwatch
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text, draw_chart
 from eval.tuning.tuner import Tuner, Tuning
-from tooldecoding.cluster.task import Here
+from tooldecoding.cluster.place import Here
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import load_quietly

@@ -1,7 +1,6 @@
 """``tooldecoding bench serve``: a stub as the server, and the reference model under load."""
 
 import asyncio
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from eval.errors import EvalError
 from running_server import running
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.exchange import Head, Parts, event, whole
+from tooldecoding.server.exchange import Head, Parts, Row
 
 CALL = {"name": "get_weather", "arguments": '{"city": "Rome"}'}
 HEAD = {"id": "1", "created": 1, "model": "stub"}
@@ -31,24 +30,23 @@ def choice(part: str, finish: str | None, **said: Any) -> dict[str, Any]:
 class Stub(Answerer):
     """Answers as the user message says."""
 
-    async def answer(self, body: bytes, request_id: str) -> Parts:
-        kind = json.loads(body)["messages"][0]["content"]
+    async def answer(self, given: Row, request_id: str) -> Parts:
+        kind = given["messages"][0]["content"]
         if kind == "whole":
             calls = [{"id": "1", "type": "function", "function": CALL}]
-            yield whole(choice("message", "tool_calls", role="assistant", content="Hi", tool_calls=calls))
+            yield Head(200, choice("message", "tool_calls", role="assistant", content="Hi", tool_calls=calls))
         elif kind == "full":
-            yield whole({"error": {"message": "the queue is full"}}, 429)
+            yield Head(429, {"error": {"message": "the queue is full"}})
         else:
-            yield Head(200, event(choice("delta", None, content="H")), streamed=True)
-            yield event(choice("delta", None, content="i"))
+            yield Head(200, choice("delta", None, content="H"), streamed=True)
+            yield choice("delta", None, content="i")
             begun = {"index": 0, "id": "1", "function": {"name": CALL["name"], "arguments": ""}}
             for call in (begun, {"index": 0, "function": {"arguments": CALL["arguments"]}}):
-                yield event(choice("delta", None, tool_calls=[call]))
+                yield choice("delta", None, tool_calls=[call])
             if kind == "failed stream":
-                yield event({"error": {"message": "out of memory"}})
+                yield {"error": {"message": "out of memory"}}
             if kind == "whole stream":
-                yield event(choice("delta", "tool_calls"))
-                yield "data: [DONE]\n\n"
+                yield choice("delta", "tool_calls")
 
 
 @pytest.fixture(scope="module")

@@ -77,7 +77,7 @@ def _warn(
     first: Entry, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
 ) -> None:
     """Warn if the template of the first row does not fit, and of names in ``--tools`` that its calls cannot carry."""
-    if first.columns is None or first.content is None:
+    if first.content is None:
         return
     own = first.columns.get("tools") is not None
     if own or documentation is not None or first.content == "prompt":

@@ -47,8 +47,7 @@ def decoding(
 
 def beginning(entry: Entry) -> str:
     """Rows with the same tools and the same kind of prompt begin alike."""
-    tools = "" if entry.columns is None else entry.columns.get("tools")
-    return f"{entry.content} {json_line(tools)}"
+    return f"{entry.content} {json_line(entry.columns.get('tools'))}"
 
 
 class RowReader:
@@ -68,7 +67,7 @@ class RowReader:
     def read(self, entry: Entry) -> tuple[Content, Documentation | None, DecodeCommand]:
         """Read a row, with the options that it has; ToolDecodingError if it cannot be decoded."""
         content = read_content(entry)
-        row, place, command = entry.columns or {}, entry.place, self._command
+        row, place, command = entry.columns, entry.place, self._command
         tools, choice = row.get("tools"), row.get("tool_choice")
         documentation = self._documentation
         if tools is not None:

@@ -33,7 +33,8 @@ class Entry:
         For messages.
     digest : str
         16 hexadecimal digits of the SHA-256 of the row's content; they tell whether a row has changed.
-    columns : mapping or None
+    columns : mapping
+        Empty if it cannot be read.
     error : str
         Why it cannot be read; empty if nothing has been found yet.
     """
@@ -41,14 +42,14 @@ class Entry:
     id: str | int
     place: str
     digest: str
-    columns: Mapping[str, Any] | None
+    columns: Mapping[str, Any]
     error: str = ""
 
     @property
     def content(self) -> str | None:
         """The column of its content; None for a row that is not worth decoding."""
-        given = _given(self.columns or {})
-        return None if self.error or len(given) != 1 else given[0]
+        given = _given(self.columns)
+        return given[0] if len(given) == 1 else None
 
 
 def entries(source: Source) -> Iterator[Entry]:
@@ -83,21 +84,21 @@ def entries(source: Source) -> Iterator[Entry]:
 
 def _entry(row: SourceRow, name: Callable[[str], str]) -> Entry:
     columns, error, content = row.columns, row.error, ""
-    if columns is not None:
+    if not error:
         try:
             content = _content_text(columns, row.place)
         except PromptError as cause:
-            columns, error = None, str(cause)
+            columns, error = {}, str(cause)
     content = content or json_line(row.raw.strip() if isinstance(row.raw, str) else repr(row.raw))
     digest = sha256(content.encode()).hexdigest()[:16]
-    if columns is None or "id" not in columns:
+    if "id" not in columns:
         return Entry(name(digest), row.place, digest, columns, error)
     given = columns["id"]
     if type(given) is int or (isinstance(given, str) and len(given) <= MAX_ID_CHARACTERS):
         return Entry(given, row.place, digest, columns)
     wanted = f"a text of at most {MAX_ID_CHARACTERS} characters or a whole number"
     error = f"{row.place}: expected 'id' to be {wanted}, got {short_repr(given)}"
-    return Entry(name(digest), row.place, digest, columns, error)
+    return Entry(name(digest), row.place, digest, {}, error)
 
 
 def _content_text(row: Mapping[str, Any], place: str) -> str:
@@ -131,7 +132,7 @@ def _given(row: Mapping[str, Any]) -> list[str]:
 def read_content(entry: Entry) -> Content:
     """Return the prompt, messages or dialogue of a row; PromptError if it has none that can be read."""
     row, place = entry.columns, entry.place
-    if entry.error or row is None:
+    if entry.error:
         raise PromptError(entry.error)
     given = _given(row)
     if len(given) != 1:

@@ -35,10 +35,10 @@ _BLOCK_BYTES: Final = 16 << 20
 
 
 class SourceRow(NamedTuple):
-    """A row as its source has it: JSON values by column, or what stands there and why it cannot be read."""
+    """A row as its source has it: JSON values by column, or no column, what stands there and why it cannot be read."""
 
     place: str
-    columns: Mapping[str, Any] | None
+    columns: Mapping[str, Any]
     raw: str | Mapping[str, Any]
     error: str = ""
 
@@ -127,14 +127,14 @@ def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
         text = line.decode()
     except UnicodeDecodeError as error:
         found = f"expected UTF-8, found the byte 0x{line[error.start]:02x}; save the file as UTF-8"
-        return SourceRow(place, None, repr(line), f"{place}: {found}")
+        return SourceRow(place, {}, repr(line), f"{place}: {found}")
     if not text.strip():
         return None
     try:
         # without its newline, where some errors would be said to lie
         return SourceRow(place, read_row(text.removesuffix("\n"), number, origin, PromptError), text)
     except PromptError as error:
-        return SourceRow(place, None, text, str(error))
+        return SourceRow(place, {}, text, str(error))
 
 
 # tables
@@ -210,7 +210,7 @@ def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[Source
                     columns[column] = _value(column, value)
                 except (ValueError, RecursionError) as cause:
                     error = f"{place}: {column}: malformed JSON: {cause}"
-            yield SourceRow(place, None if error else columns, cells, error)
+            yield SourceRow(place, {} if error else columns, cells, error)
     except _errors(name) as cause:
         raise _unreadable(name, cause) from None
 

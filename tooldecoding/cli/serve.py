@@ -2,13 +2,10 @@
 
 import os
 import sys
-from socket import socket
 from typing import Final
 
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.decode import load_decoder
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options import changed
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 from tooldecoding.options.serve_command import KEY_VARIABLE, LOOPBACK, ServeCommand
@@ -25,11 +22,12 @@ def serve(given: Given) -> None:
         demand_extra("ray", "ray")
     if command.host not in LOOPBACK and command.api_key is None:
         print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
-    from tooldecoding.server.web_server import bound_socket
+    from tooldecoding.server.app import application, load_completions
+    from tooldecoding.server.web_server import bound_socket, run_server
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
         if command.ray is None:
-            _serve_here(command, bound)
+            run_server(application(load_completions(command), command), command, bound)
         else:
             from tooldecoding.server.replicas.run import run_replicas
 
@@ -38,16 +36,6 @@ def serve(given: Given) -> None:
 
 def _read(given: Given) -> ServeCommand:
     return given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
-
-
-def _serve_here(command: ServeCommand, bound: socket) -> None:
-    from tooldecoding.server.app import application
-    from tooldecoding.server.completions import Completions
-    from tooldecoding.server.web_server import run_server
-
-    decoder = load_decoder(command, command.prompt_cache_mb)
-    decoder.options = changed(command, {})
-    run_server(application(Completions(decoder, command), command), command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

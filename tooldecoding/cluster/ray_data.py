@@ -20,8 +20,8 @@ from ray.exceptions import RayError, RayTaskError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
+from tooldecoding.cluster.place import I, R, Ready, Spread, Task, no_beginning
 from tooldecoding.cluster.resources import share_of
-from tooldecoding.cluster.task import I, R, Ready, Spread, Task, no_beginning
 from tooldecoding.errors import ModelError
 from tooldecoding.models.identity import identify
 
@@ -67,7 +67,7 @@ class There:
         self.tokenizer = tokenizer
         self._load = load
         self._actors = actors
-        self._share = share_of([node["Resources"] for node in ray.nodes() if node["Alive"]], actors, gpus)
+        self._share = share_of(actors, gpus)
         self.device = "cuda" if self._share.gpus else "cpu"
 
     def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import ray
+
 from tooldecoding.errors import ConfigError
 
 Node = Mapping[str, float]
@@ -28,8 +30,8 @@ class Share:
         return _counted(self.cpus, "CPU") + gpus
 
 
-def share_of(nodes: Sequence[Node], actors: int, gpus: float | None, flag: str = "--actors") -> Share:
-    """Divide a cluster.
+def share_of(actors: int, gpus: float | None, flag: str = "--actors") -> Share:
+    """Divide the cluster that this process has joined.
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ def share_of(nodes: Sequence[Node], actors: int, gpus: float | None, flag: str =
     ConfigError
         If the cluster is too small.
     """
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     if gpus is None:
         gpus = 1.0 if _places(nodes, 1, 1.0) >= actors else 0.0
     room = _places(nodes, 1, gpus)

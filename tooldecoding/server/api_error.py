@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -10,6 +11,7 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.server.json_log import log
 
 
+@dataclass(eq=False)
 class ApiError(Exception):
     """An answer that says what is wrong.
 
@@ -27,20 +29,11 @@ class ApiError(Exception):
         Further headers of the answer.
     """
 
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        param: str | None = None,
-        code: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.status = status
-        self.message = message
-        self.param = param
-        self.code = code
-        self.headers = dict(headers or {})
+    status: int
+    message: str
+    param: str | None = None
+    code: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -70,6 +63,6 @@ def told(error: Exception, request_id: str) -> ApiError:
     if isinstance(error, ToolDecodingError):
         return wrong_input(error)
     if isinstance(error, HTTPException):
-        return ApiError(error.status_code, error.detail.lower(), headers=error.headers)
+        return ApiError(error.status_code, error.detail.lower(), headers=error.headers or {})
     log("request failed", logging.ERROR, error, request_id=request_id)
     return ApiError(500, "internal error")

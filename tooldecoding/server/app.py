@@ -4,7 +4,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from starlette.exceptions import HTTPException
@@ -12,7 +11,7 @@ from starlette.exceptions import HTTPException
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import told
 from tooldecoding.server.chat_body import demand_model
-from tooldecoding.server.exchange import MB, Head, Parts, failed, read_body, response, unless_gone, whole
+from tooldecoding.server.exchange import MB, Head, Parts, Row, failed, read_body, response, unless_gone
 from tooldecoding.server.guard import Guard
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import Metrics, exposition
@@ -26,17 +25,17 @@ class Answerer:
     def __init__(self) -> None:
         self.metrics = Metrics()
 
-    def answer(self, body: bytes, request_id: str) -> Parts:
+    def answer(self, given: Row, request_id: str) -> Parts:
         """Return the answer to a chat completion."""
         raise NotImplementedError
 
     async def health(self) -> Head:
         """Tell whether the server works."""
-        return whole({"status": "ok"})
+        return Head(200, {"status": "ok"})
 
     async def ready(self) -> Head:
         """Tell whether requests are taken."""
-        return whole({"status": "ready"})
+        return Head(200, {"status": "ready"})
 
     async def figures(self) -> bytes:
         """Return the figures for Prometheus; ApiError if there are none."""
@@ -44,6 +43,16 @@ class Answerer:
 
     async def stop(self) -> None:
         """Finish what runs."""
+
+
+def load_completions(options: ServeCommand) -> Answerer:
+    """Load a model in this process; ModelError if that fails."""
+    from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.models.loading import load_quietly
+    from tooldecoding.server.completions import Completions
+
+    model, tokenizer = load_quietly(options.model, **options.loading)
+    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
 
 
 def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
@@ -72,25 +81,25 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
     async def open_responses(request: Request) -> Response:
         return await answered(request, partial(responses, answerer.answer, options))
 
-    async def answered(request: Request, answer: Callable[[bytes, str], Parts]) -> Response:
-        body = await read_body(request, options.max_body_mb * MB)
-        parts = answer(body, request.state.request_id)
+    async def answered(request: Request, answer: Callable[[Row, str], Parts]) -> Response:
+        given = await read_body(request, options.max_body_mb * MB)
+        parts = answer(given, request.state.request_id)
         head = await unless_gone(request, anext(parts))
         if not isinstance(head, Head):
             return Response(status_code=499)
         return response(head, parts)
 
-    def card(name: str) -> dict[str, Any]:
+    def card(name: str) -> Row:
         return {"id": name, "object": "model", "created": began, "owned_by": "tooldecoding"}
 
     @app.get("/v1/models")
     async def models() -> Response:
-        return response(whole({"object": "list", "data": [*map(card, options.model_names)]}))
+        return response(Head(200, {"object": "list", "data": [*map(card, options.model_names)]}))
 
     @app.get("/v1/models/{name:path}")
     async def model(name: str) -> Response:
         demand_model(name, options)
-        return response(whole(card(name)))
+        return response(Head(200, card(name)))
 
     @app.get("/health")
     async def health() -> Response:

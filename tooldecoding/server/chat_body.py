@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tooldecoding.chat.json_values import read_object
 from tooldecoding.options.decode_options import Detail
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError
@@ -90,22 +89,6 @@ class ChatBody(Strict):
     def most_tokens(self) -> int | None:
         """The limit of tokens of the answer."""
         return self.max_completion_tokens or self.max_tokens
-
-
-def read_json(body: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body.
-
-    Raises
-    ------
-    ApiError
-        400 for anything else, also for a key twice, numbers that JSON does not have, and too many levels of nesting.
-    """
-    try:
-        return read_object(body.decode())
-    except UnicodeDecodeError as error:
-        raise ApiError(400, f"the body is no UTF-8: byte {error.start}", code="invalid_json") from None
-    except ValueError as error:
-        raise ApiError(400, f"the body is no JSON object: {error}", code="invalid_json") from None
 
 
 def read_chat_body(given: Mapping[str, Any]) -> ChatBody:

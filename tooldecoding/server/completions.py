@@ -1,4 +1,4 @@
-"""Chat completions of one model: from the bytes of a request to those of its answer, whole or as a stream."""
+"""Chat completions of one model: from the row of a request to those of its answer, whole or as a stream."""
 
 import time
 
@@ -10,8 +10,8 @@ from tooldecoding.result import DecodeResult
 from tooldecoding.server.api_error import told
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_answer import ChatAnswer
-from tooldecoding.server.chat_body import demand_model, read_chat_body, read_json
-from tooldecoding.server.exchange import MB, Head, Parts, event, failed, whole
+from tooldecoding.server.chat_body import demand_model, read_chat_body
+from tooldecoding.server.exchange import MB, Head, Parts, Row, failed
 from tooldecoding.server.json_log import log
 from tooldecoding.server.prepared import Preparation
 from tooldecoding.server.scheduler import Job, Scheduler
@@ -30,18 +30,18 @@ class Completions(Answerer):
 
     async def ready(self) -> Head:
         """Tell whether requests are taken."""
-        return await super().ready() if self.scheduler.is_ready else whole({"status": "not ready"}, 503)
+        return await super().ready() if self.scheduler.is_ready else Head(503, {"status": "not ready"})
 
     async def stop(self) -> None:
         """Take no more requests, and finish those that there are."""
         await run_in_threadpool(self.scheduler.stop)
 
-    async def answer(self, body: bytes, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> Parts:
         """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
         began, job, begun = time.monotonic(), None, False
         try:
             self.scheduler.demand_place()  # before the work of reading the request
-            asked = read_chat_body(await run_in_threadpool(read_json, body))
+            asked = read_chat_body(given)
             demand_model(asked.model, self._options)
             prepared = await run_in_threadpool(self._preparation.prepare, asked)
             if self._options.log_prompts:
@@ -53,21 +53,20 @@ class Completions(Answerer):
             if asked.stream:
                 self.metrics.first.observe(time.monotonic() - began)
                 begun = True
-                yield Head(200, event(answer.begin()), streamed=True)
+                yield Head(200, answer.begin(), streamed=True)
             while not isinstance(news, DecodeResult):
                 for chunk in answer.chunks(news):
-                    yield event(chunk)
+                    yield chunk
                 news = await job.next()
             self._count(news, job, began)
             if not asked.stream:
-                yield whole(answer.whole(news))
+                yield Head(200, answer.whole(news))
                 return
             for chunk in answer.end(news):
-                yield event(chunk)
-            yield "data: [DONE]\n\n"
+                yield chunk
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
             failure = told(error, request_id)
-            yield event(failure.to_json()) if begun else failed(failure)
+            yield failure.to_json() if begun else failed(failure)
         finally:
             if job is not None:
                 self.scheduler.cancel(job)

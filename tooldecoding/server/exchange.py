@@ -1,15 +1,17 @@
-"""One request over HTTP and its answer: the bounded body, clients that go away, streams."""
+"""One request over HTTP and its answer: the bounded body, clients that go away, streams. Both are rows of JSON."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from fastapi import Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from tooldecoding.chat.json_values import read_object
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.server.api_error import ApiError
 
@@ -17,7 +19,7 @@ MB: Final = 1 << 20
 _JSON: Final = "application/json"
 _SECONDS: Final = 30
 
-T = TypeVar("T")
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -26,46 +28,41 @@ class Head:
 
     Attributes
     ----------
-    content : str
+    row : dict
         All of it, or the first event of a stream.
     streamed : bool
         Whether it is a stream, whose further events follow.
     """
 
     status: int
-    content: str
+    row: Row
     headers: Mapping[str, str] = field(default_factory=dict)
     streamed: bool = False
 
 
-Parts = AsyncGenerator[Head | str, None]
-"""The head of an answer, then the further events of a stream. Whoever closes it gives the request up."""
+Parts = AsyncGenerator[Head | Row, None]
+"""The head of an answer, then the further events of a stream. Whoever closes it gives the request up.
 
-
-def whole(row: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Head:
-    """Return an answer in JSON, which may have texts that UTF-8 cannot write."""
-    return Head(status, json_line(row), headers or {})
+A stream that fails ends with the row of an error.
+"""
 
 
 def failed(error: ApiError) -> Head:
     """Return an error as an answer."""
-    return whole(error.to_json(), error.status, error.headers)
+    return Head(error.status, error.to_json(), error.headers)
 
 
-def event(row: Mapping[str, Any]) -> str:
-    """Return one event of a stream as it is sent."""
-    return f"data: {json_line(row)}\n\n"
-
-
-async def read_body(request: Request, most: int) -> bytes:
-    """Return the body.
+async def read_body(request: Request, most: int) -> Row:
+    """Return the body, a JSON object.
 
     Only ``application/json`` is read: a web page of another origin cannot send it without being asked first.
 
     Raises
     ------
     ApiError
-        415 for another content type, 413 for more than ``most`` bytes, 408 for a body that does not arrive.
+        415 for another content type, 413 for more than ``most`` bytes, 408 for a body that does not arrive; 400 for
+        anything but a JSON object, also for a key twice, numbers that JSON does not have, and too many levels of
+        nesting.
     """
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != _JSON:
@@ -85,10 +82,19 @@ async def read_body(request: Request, most: int) -> bytes:
         raise ApiError(408, f"the body did not arrive within {_SECONDS} seconds", code="timeout") from None
     except ClientDisconnect:
         raise ApiError(400, "the body is not complete", code="incomplete_body") from None
-    return bytes(body)
+    return await run_in_threadpool(_read_json, bytes(body))
 
 
-async def unless_gone(request: Request, coming: Coroutine[Any, Any, T]) -> T | None:
+def _read_json(body: bytes) -> Row:
+    try:
+        return read_object(body.decode())
+    except UnicodeDecodeError as error:
+        raise ApiError(400, f"the body is no UTF-8: byte {error.start}", code="invalid_json") from None
+    except ValueError as error:
+        raise ApiError(400, f"the body is no JSON object: {error}", code="invalid_json") from None
+
+
+async def unless_gone(request: Request, coming: Coroutine[Any, Any, Head | Row]) -> Head | Row | None:
     """Return what is coming, or None if the client goes away before; the body must have been read."""
     happened = asyncio.ensure_future(coming)
     gone = asyncio.ensure_future(_gone(request))
@@ -109,12 +115,15 @@ async def _gone(request: Request) -> None:
 def response(head: Head, parts: Parts | None = None) -> Response:
     """Return the answer that begins with ``head``; a stream goes on with ``parts``."""
     if parts is None or not head.streamed:
-        return Response(head.content, head.status, head.headers, _JSON)
+        return Response(json_line(head.row), head.status, head.headers, _JSON)
     return _EventStream(head, parts)
 
 
 class _EventStream(StreamingResponse):
-    """A stream; what writes it is closed when it is over, also where that is early or before its first event."""
+    """A stream; what writes it is closed when it is over, also where that is early or before its first event.
+
+    ``[DONE]`` ends it, unless it has failed.
+    """
 
     def __init__(self, head: Head, parts: Parts) -> None:
         self._head = head
@@ -130,7 +139,14 @@ class _EventStream(StreamingResponse):
             await self._parts.aclose()
 
     async def _events(self) -> AsyncIterator[str]:
-        yield self._head.content
-        async for part in self._parts:
-            assert isinstance(part, str)
-            yield part
+        row: Any = self._head.row
+        yield _event(row)
+        async for row in self._parts:
+            yield _event(row)
+        if "error" not in row:
+            yield "data: [DONE]\n\n"
+
+
+def _event(row: Row) -> str:
+    """Return one event as it is sent; those of Open Responses have types."""
+    return (f"event: {row['type']}\n" if "type" in row else "") + f"data: {json_line(row)}\n\n"

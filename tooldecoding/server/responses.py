@@ -1,24 +1,18 @@
 """``POST /v1/responses``: chat completions in the shape of Open Responses (specification of 2026-04-24)."""
 
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any, Final
 
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.chat_body import read_json
-from tooldecoding.server.exchange import Head, Parts
+from tooldecoding.server.exchange import Head, Parts, Row
 from tooldecoding.server.responses_body import ResponsesBody, read_responses_body, renamed
 
-Row = dict[str, Any]
 
-_DONE: Final = "data: [DONE]\n\n"
-
-
-async def responses(chat: Callable[[bytes, str], Parts], options: ServeCommand, body: bytes, request_id: str) -> Parts:
+async def responses(chat: Callable[[Row, str], Parts], options: ServeCommand, given: Row, request_id: str) -> Parts:
     """Yield the answer to a request, from the chat completion that ``chat`` gives for its translation.
 
     Raises
@@ -26,36 +20,23 @@ async def responses(chat: Callable[[bytes, str], Parts], options: ServeCommand, 
     ApiError
         As ``read_responses_body``.
     """
-    asked = read_responses_body(read_json(body))
+    asked = read_responses_body(given)
     answer = _Answer(asked, options)
-    async with aclosing(chat(json_line(asked.chat).encode(), request_id)) as parts:
+    async with aclosing(chat(asked.chat, request_id)) as parts:
         head = await anext(parts)
         assert isinstance(head, Head)
         if not head.streamed:
-            row = json.loads(head.content)
-            content = answer.whole(row) if head.status == 200 else renamed(row)
-            yield Head(head.status, json_line(content), head.headers)
+            yield replace(head, row=answer.whole(head.row) if head.status == 200 else renamed(head.row))
             return
-        yield Head(head.status, "".join(map(_event, answer.begin())), head.headers, streamed=True)
-        async for part in parts:
-            assert isinstance(part, str)
-            for chunk in _chunks(part):
-                for row in answer.events(chunk):
-                    yield _event(row)
+        created, in_progress = answer.begin()
+        yield replace(head, row=created)
+        yield in_progress
+        async for chunk in parts:
+            assert isinstance(chunk, dict)
+            for row in answer.events(chunk):
+                yield row
         for row in answer.end():
-            yield _event(row)
-        yield _DONE
-
-
-def _event(row: Row) -> str:
-    return f"event: {row['type']}\ndata: {json_line(row)}\n\n"
-
-
-def _chunks(part: str) -> Iterator[Row]:
-    """The chunks of a part of a stream, without the mark of its end."""
-    for event in part.split("\n\n"):
-        if event and not _DONE.startswith(event):
-            yield json.loads(event.removeprefix("data: "))
+            yield row
 
 
 class _Answer:
@@ -73,28 +54,21 @@ class _Answer:
         self._finish = ""
 
     def whole(self, completion: Row) -> Row:
-        """Return the response for a completion."""
-        [choice] = completion["choices"]
-        message = choice["message"]
-        calls = message.get("tool_calls", [])
-        if thoughts := message.get("reasoning_content"):
-            self._output.append(_reasoning(thoughts))
-        if message["content"] is not None or not calls:
-            self._output.append(_message(message["content"] or ""))
-        self._output += [_call(call["id"], **call["function"]) for call in calls]
-        self._finish, self._last = choice["finish_reason"], completion
-        return self._resource(self._status)
+        """Return the response for a completion: what a stream of it would end with."""
+        *_, last = (*self.events(completion), *self.end())
+        response: Row = last["response"]
+        return response
 
     def begin(self) -> Iterator[Row]:
-        """Yield the first events of a stream."""
+        """Yield the first two events of a stream."""
         for kind in ("created", "in_progress"):
             yield self._row(f"response.{kind}", response=self._resource("in_progress"))
 
     def events(self, chunk: Row) -> Iterator[Row]:
-        """Yield the events for a chunk."""
+        """Yield the events for a chunk, or for a whole completion."""
         self._last = chunk
         for choice in chunk.get("choices", []):
-            delta = choice["delta"]
+            delta = choice["delta"] if "delta" in choice else choice["message"]
             if (thoughts := delta.get("reasoning_content")) is not None:
                 yield from self._written("reasoning", thoughts)
             if (content := delta.get("content")) is not None:
@@ -108,13 +82,12 @@ class _Answer:
     def end(self) -> Iterator[Row]:
         """Yield the last events."""
         yield from self._closed()
-        status = "failed" if "error" in self._last else self._status
+        status = "completed"
+        if "error" in self._last:
+            status = "failed"
+        elif self._finish == "length" and self._asked.max_output_tokens:
+            status = "incomplete"  # by the client's own limit; ``tooldecoding.cut`` tells of the server's limits, too
         yield self._row(f"response.{status}", response=self._resource(status))
-
-    @property
-    def _status(self) -> str:
-        """``incomplete`` for the client's own limit alone; ``tooldecoding.cut`` tells of the server's limits, too."""
-        return "incomplete" if self._finish == "length" and self._asked.max_output_tokens else "completed"
 
     def _row(self, kind: str, **fields: Any) -> Row:
         self._number += 1

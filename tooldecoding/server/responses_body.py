@@ -12,6 +12,9 @@ from tooldecoding.server.chat_body import Strict, wrong_field
 _PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_completion_tokens": "max_output_tokens"}
 """Fields of a chat completion -> what they are called here."""
 
+_SAME: Final = {"model", "parallel_tool_calls", "temperature", "top_p", "safety_identifier", "user", "stream"}
+"""Fields that are called and mean the same."""
+
 
 class _Lenient(BaseModel):
     """Items come back as a response had them, with fields that only a response needs."""
@@ -170,19 +173,12 @@ class ResponsesBody(Strict):
         if self.reasoning is not None and self.reasoning.effort == "none":
             extension.setdefault("max_thinking_tokens", 0)
         instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
-        fields = {
-            "model": self.model,
+        fields = self.model_dump(include=_SAME) | {
             "messages": instructions + _messages(self.input),
             "tools": [tool.chat for tool in self.tools] if self.tools is not None else None,
             "tool_choice": self.tool_choice if isinstance(self.tool_choice, str | None) else self.tool_choice.chat,
-            "parallel_tool_calls": self.parallel_tool_calls,
             "response_format": self.text.format.chat if self.text and self.text.format else None,
             "max_completion_tokens": self.max_output_tokens,
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "safety_identifier": self.safety_identifier,
-            "user": self.user,
-            "stream": self.stream,
             "stream_options": {"include_usage": True} if self.stream else None,
         }
         return {name: value for name, value in fields.items() if value is not None} | {"tooldecoding": extension}

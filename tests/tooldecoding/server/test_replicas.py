@@ -48,7 +48,7 @@ MODELS = {"a": ["old", "models/old"], "b": ["new"], "c": ["old"]}
 
 
 def beginning(**fields: Any) -> str:
-    return _routing(json.dumps(body(**fields)).encode())[0]
+    return _routing(body(**fields))[0]
 
 
 def test_requests_with_the_same_tools_begin_alike_and_without_tools_a_dialogue_goes_on_where_it_began() -> None:
@@ -81,7 +81,7 @@ def ranked(beginning: str, model: str, replicas: Sequence[str], routed: Sequence
     given = [
         SimpleNamespace(replica_id=Name(each), replica_metadata={"names": MODELS.get(each, ())}) for each in replicas
     ]
-    pending = SimpleNamespace(args=(beginning, model, b"", ""), routing_context=SimpleNamespace())
+    pending = SimpleNamespace(args=(beginning, model, {}, ""), routing_context=SimpleNamespace())
     ranks = asyncio.run(router.choose_replicas(given, pending))
     assert pending.routing_context.should_backoff
     return [each.replica_id.unique_id for [each] in ranks]
@@ -136,7 +136,7 @@ def sent(*firsts: Any) -> tuple[httpx.Response, list[MagicMock]]:
 
 @pytest.mark.parametrize("deaths", [0, 1, 2])
 def test_a_request_is_tried_twice(deaths: int) -> None:
-    answer, asked = sent(*[RayError()] * deaths, [Head(200, "{}", {"X-Replica": "a"})])
+    answer, asked = sent(*[RayError()] * deaths, [Head(200, {}, {"X-Replica": "a"})])
     assert [each.cancel.call_count for each in asked] == ([1] * deaths + [0])[:2]
     if deaths == 2:
         assert error_of(answer, 503)["code"] == "replica_lost"

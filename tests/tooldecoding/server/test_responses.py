@@ -1,6 +1,5 @@
 """Open Responses: the compliance runner, the openai package, items in and out."""
 
-import json
 import runpy
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -12,7 +11,7 @@ from pydantic import BaseModel
 from data import DATA
 from running_server import MODEL, Running, called, running
 from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import Head, Parts, event
+from tooldecoding.server.exchange import Head, Parts, Row
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
@@ -41,23 +40,22 @@ class Scripted(Answerer):
         self.message, self.finish, self.error = {"role": "assistant", "content": None} | message, finish, error
         self.asked: dict[str, Any] = {}
 
-    async def answer(self, body: bytes, request_id: str) -> Parts:
-        self.asked = json.loads(body)
+    async def answer(self, given: Row, request_id: str) -> Parts:
+        self.asked = given
         about = {"usage": USAGE, "tooldecoding": {"valid": True}}
         if not self.asked.get("stream"):
             choice = {"index": 0, "message": self.message, "finish_reason": self.finish}
-            yield Head(200, json.dumps({"choices": [choice]} | about))
+            yield Head(200, {"choices": [choice]} | about)
             return
         begun, *pieces = ({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas(self.message))
-        yield Head(200, event({"choices": [begun]}), streamed=True)
+        yield Head(200, {"choices": [begun]}, streamed=True)
         for piece in pieces:
-            yield event({"choices": [piece]})
+            yield {"choices": [piece]}
         if self.error is not None:
-            yield event({"error": self.error})
+            yield {"error": self.error}
             return
-        yield event({"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish}]})
-        yield event({"choices": []} | about)
-        yield "data: [DONE]\n\n"
+        yield {"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish}]}
+        yield {"choices": []} | about
 
 
 def deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ SECRET = "Qzvx"
 
 
 def test_a_port_in_use_is_told_before_the_model_is_loaded(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr("tooldecoding.cli.serve.load_decoder")
+    monkeypatch.setattr("tooldecoding.server.app.load_completions", None)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert_bad(cli("serve", "--port", port), "cannot listen on 127.0.0.1", str(port), "in use")

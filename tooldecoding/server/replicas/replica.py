@@ -13,7 +13,7 @@ from ray.serve.request_router import PendingRequest, RequestRouter, RunningRepli
 
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import Head
+from tooldecoding.server.exchange import Head, Row
 from tooldecoding.server.json_log import begin_log, log
 
 _NAMES: Final = "names"
@@ -27,16 +27,6 @@ Load = Callable[[ServeCommand], Answerer]
 """Loads the model that the options name; it is pickled by its name."""
 
 
-def load_completions(options: ServeCommand) -> Answerer:
-    """Load a model; ModelError if that fails."""
-    from tooldecoding.decoder import ToolDecoder
-    from tooldecoding.models.loading import load_quietly
-    from tooldecoding.server.completions import Completions
-
-    model, tokenizer = load_quietly(options.model, **options.loading)
-    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
-
-
 class Replica:
     """One replica. Ray Serve calls its methods by their names."""
 
@@ -47,9 +37,9 @@ class Replica:
         self._answerer = load(options)
         log("ready", model=options.model, replica=self._name)
 
-    async def answer(self, beginning: str, model: str, body: bytes, request_id: str) -> AsyncIterator[Head | str]:
+    async def answer(self, beginning: str, model: str, given: Row, request_id: str) -> AsyncIterator[Head | Row]:
         """Yield the parts of an answer; the router has read the first two parameters."""
-        async with aclosing(self._answerer.answer(body, request_id)) as parts:
+        async with aclosing(self._answerer.answer(given, request_id)) as parts:
             async for part in parts:
                 if isinstance(part, Head):
                     yield replace(part, headers={**part.headers, "X-Replica": self._name})

@@ -22,8 +22,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.api_error import ApiError, later
 from tooldecoding.server.app import Answerer
-from tooldecoding.server.chat_body import read_json
-from tooldecoding.server.exchange import Head, Parts, event, whole
+from tooldecoding.server.exchange import Head, Parts, Row
 from tooldecoding.server.json_log import log
 from tooldecoding.server.metrics import exposition
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
@@ -112,9 +111,9 @@ class Replicas(Answerer):
         if self._name in serve.status().applications:
             serve.delete(self._name)
 
-    async def answer(self, body: bytes, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> Parts:
         """Yield the answer of a replica; if it dies, that is the last event of a stream."""
-        asked = (*await run_in_threadpool(_routing, body), body, request_id)
+        asked = (*await run_in_threadpool(_routing, given), given, request_id)
         try:
             async with asyncio.timeout(self._options.timeout + _GRACE_S):
                 head, response = await self._begin(asked)
@@ -131,7 +130,7 @@ class Replicas(Answerer):
                     yield part
         except ReplicaLostError as error:
             log("replica lost in a stream", logging.WARNING, replica=head.headers["X-Replica"])
-            yield event(error.to_json())
+            yield error.to_json()
         finally:
             if not ended:
                 response.cancel()
@@ -159,14 +158,15 @@ class Replicas(Answerer):
         """Tell whether all replicas run."""
         counts = await self._counts()
         if not counts["running"]:
-            return whole({"status": "down", "replicas": counts}, 503)
-        return whole({"status": "ok" if counts["running"] >= counts["wanted"] else "degraded", "replicas": counts})
+            return Head(503, {"status": "down", "replicas": counts})
+        status = "ok" if counts["running"] >= counts["wanted"] else "degraded"
+        return Head(200, {"status": status, "replicas": counts})
 
     async def ready(self) -> Head:
         """Tell whether a replica runs."""
         counts = await self._counts()
         status, word = (200, "ready") if counts["running"] else (503, "not ready")
-        return whole({"status": word, "replicas": counts}, status)
+        return Head(status, {"status": word, "replicas": counts})
 
     async def figures(self) -> bytes:
         """Return the figures of this process, and those of each replica with its name as a label."""
@@ -205,18 +205,17 @@ async def _next(response: DeploymentResponseGenerator[Any]) -> Any:
         raise ReplicaLostError from error
 
 
-def _routing(body: bytes) -> tuple[str, str]:
-    """Return a name of what the prompt begins with, and the model, of a body in which nothing has been checked.
+def _routing(given: Row) -> tuple[str, str]:
+    """Return a name of what the prompt begins with, and the model, of a request in which nothing has been checked.
 
     Tools, or the schema of an answer in JSON, take most of a prompt, and are prepared before they are decoded: requests
     that share them begin alike, whatever their messages are. The others begin with their first message, so that a
-    dialogue stays where it was. ApiError if the body is no JSON object.
+    dialogue stays where it was.
     """
-    row = read_json(body)
-    field = next((field for field in ("tools", "response_format", "messages") if row.get(field)), "")
-    value = row.get(field)
+    field = next((field for field in ("tools", "response_format", "messages") if given.get(field)), "")
+    value = given.get(field)
     begun = json.dumps([field, value[:1] if field == "messages" and isinstance(value, list) else value])
-    return sha256(begun.encode()).hexdigest(), str(row.get("model"))
+    return sha256(begun.encode()).hexdigest(), str(given.get("model"))
 
 
 def _last_line(message: str) -> str:

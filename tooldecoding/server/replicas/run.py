@@ -17,9 +17,9 @@ from tooldecoding.cluster.connection import connected
 from tooldecoding.cluster.resources import Share, share_of
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import application
+from tooldecoding.server.app import application, load_completions
 from tooldecoding.server.json_log import begin_log, log
-from tooldecoding.server.replicas.replica import Load, load_completions
+from tooldecoding.server.replicas.replica import Load
 from tooldecoding.server.replicas.replicas import HEALTH_S, Replicas
 from tooldecoding.server.web_server import run_server
 
@@ -73,8 +73,7 @@ def run_replicas(
 
 def _share(options: ServeCommand) -> Share:
     """Return what each replica gets; ConfigError if the cluster is too small."""
-    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    return share_of(nodes, options.replicas or 1, options.gpus_per_replica, "--replicas")
+    return share_of(options.replicas or 1, options.gpus_per_replica, "--replicas")
 
 
 def _has_room(replicas: int, share: Share) -> bool:
