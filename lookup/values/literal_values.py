@@ -124,34 +124,23 @@ def render_value(value: Any, notation: Notation) -> str:
     return renderer(notation)(value)
 
 
-def literal_end(text: str, position: int, notation: Notation) -> int:
-    """Return the end of the literal that starts at ``position``; LiteralError if there is none."""
-    if isinstance(notation, RawText):
-        core = notation.mark.lstrip("\n")
-        found = text.find(core, position)
-        if found < 0:
-            raise LiteralError(repr(notation.mark), len(text))
-        return found + len(core)
-    return read_literal(text, position, inside(notation).dialect)[1]
-
-
 def is_literal(text: str, notation: Notation) -> bool:
     """Whether readers get a value back from its rendered text.
 
     Notations without escapes cannot carry some texts and keys, raw texts no white space at their ends, and none of them
     a reserved character.
     """
-    mark = "" if isinstance(notation, str) else notation.mark
-    if RESERVED_CHARACTER.search(text.replace(mark, "") if mark else text):
+    if isinstance(notation, str):  # it has escapes
+        return not RESERVED_CHARACTER.search(text)
+    if RESERVED_CHARACTER.search(text.replace(notation.mark, "")):
         return False
-    if isinstance(notation, str):
-        return True  # they have escapes
+    if isinstance(notation, RawText):
+        core, content = notation.mark.lstrip("\n"), _content(text, notation)[0]
+        return text.find(core) + len(core) == len(text) and content == content.strip()
     try:
-        end = literal_end(text, 0, notation)
+        return read_literal(text, 0, inside(notation).dialect)[1] == len(text)
     except LiteralError:
         return False
-    content = _content(text, notation)[0] if isinstance(notation, RawText) else ""
-    return end == len(text) and content == content.strip()
 
 
 def is_key(name: str, notation: Notation) -> bool:

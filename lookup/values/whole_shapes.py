@@ -102,7 +102,7 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeV
 
 
 def _text(notation: Notation) -> TextSyntax:
-    return QUOTED_TEXT if notation == "quoted" else inside(notation).plain_text
+    return QUOTED_TEXT if notation == "quoted" else inside(notation).texts[0]
 
 
 def _alone(branch: Branch, shapes: NodeShapes, notation: Notation) -> WholeValue:
