@@ -134,6 +134,10 @@ class Text(LeafShape):
         self.first = (language.start, "")
         self._spans: dict[State, list[Span]] = {}
 
+    @property
+    def opener(self) -> str:
+        return self.syntax.opening
+
     @cached_property
     def _shortest(self) -> str:
         rest = self.language.rest(self.language.start)
