@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, MisreadError
-from lookup.messages import shown
+from lookup.errors import DocumentationError, MisreadError, shown
 
 NAME_KEYS: Final = ("api_name", "name", "apiCode", "function_name", "tool_name")
 """The keys that may contain the name of a tool. The first one present is used."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lookup.errors import written
 from lookup.languages.limits import LanguageError
-from lookup.messages import written
 from lookup.schema.leaves import language_of, matches
 from lookup.schema.object_branches import read_keys
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words

@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, MisreadError
+from lookup.errors import DocumentationError, MisreadError, quoted
 from lookup.forms.claims import Claim, claims, form_of, read_claim
 from lookup.forms.form import TextTool
 from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
-from lookup.messages import quoted
-from lookup.source import Source, Unread
+from lookup.source import Piece, Places, Source, Stretches, Unread
 from lookup.text.json_text import find_json
-from lookup.text.places import Piece, Places, Stretches
 from lookup.text.speakers import Speakers
 from lookup.text.unread import find_unread
 from lookup.text.yaml_text import find_yaml, yaml_documents

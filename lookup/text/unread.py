@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lookup.text.places import Stretches
+from lookup.source import Stretches
 
 MAX_REPORTED: Final = 50
 

@@ -16,9 +16,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from lookup.errors import MisreadError
+from lookup.errors import MisreadError, found_at
 from lookup.literals.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
-from lookup.messages import found_at
 
 _PARSER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
