@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.claims import claims, read_claim
-from lookup.forms.form import ObjectForm
+from lookup.forms.form import ObjectForm, claims, read_claim
 from lookup.forms.registry import OBJECT_FORMS
 from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.source import Source, Unread

@@ -74,6 +74,14 @@ def parse_literal(text: str, dialect: Dialect = PYTHON_OR_JSON) -> Any:
     return value
 
 
+def literal_or(text: str, other: Any, dialect: Dialect = PYTHON_OR_JSON) -> Any:
+    """The value of a text that is one literal; ``other`` if it is none."""
+    try:
+        return parse_literal(text, dialect)
+    except LiteralError:
+        return other
+
+
 def parse_key(text: str, dialect: Dialect) -> str:
     """The key of an object; a bare key has its colon. LiteralError if there is none."""
     if dialect.key is None:

@@ -15,7 +15,7 @@ from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free
-from lookup.values.reading import advance, begun, closing, first_bytes
+from lookup.values.reading import advance, closing, first_bytes, may_begin
 from lookup.values.shapes import Place, Shape, Start, Union, byte_length
 from lookup.values.whole_shapes import whole_shape
 
@@ -103,8 +103,7 @@ class ValueGrammar:
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        low, high = begun(part)
-        return any(first < high and stop > low for place in self._read(text) for first, stop in place.all_spans())
+        return any(may_begin(part, span) for place in self._read(text) for span in place.all_spans())
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""

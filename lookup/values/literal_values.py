@@ -4,8 +4,8 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect
-from lookup.literals.literal_reader import parse_literal, read_literal
+from lookup.literals.dialects import JSON
+from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
 from lookup.literals.literal_writer import render_json, render_literal
 from lookup.reserved import RESERVED_CHARACTER
 from lookup.schema.value_schema import schema_of
@@ -38,8 +38,7 @@ def _unquoted(text: str, spec: ParameterSpec) -> Any:
             return member
     if _may_be_text(text, spec):
         return text
-    value = _parsed(text, PYTHON_OR_JSON)
-    return text if value is MISSING else value
+    return literal_or(text, text)
 
 
 def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
@@ -47,7 +46,7 @@ def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
     content, is_text = _content(text, notation)
     if is_text:
         return content
-    value = _parsed(content, JSON) if content == content.strip() else MISSING
+    value = literal_or(content, MISSING, JSON) if content == content.strip() else MISSING
     if value is MISSING:
         if is_text is None:
             return content
@@ -64,14 +63,6 @@ def _may_be_text(content: str, spec: ParameterSpec) -> bool:
 def _obeys(value: Any, spec: ParameterSpec) -> bool:
     is_default = spec.default is not MISSING and render_json(value) == render_json(spec.default)
     return is_default or schema_of(spec).allows(value)
-
-
-def _parsed(text: str, dialect: Dialect) -> Any:
-    """The value of a literal; ``MISSING`` if it is none."""
-    try:
-        return parse_literal(text, dialect)
-    except LiteralError:
-        return MISSING
 
 
 def _content(text: str, notation: RawText) -> tuple[str, bool | None]:

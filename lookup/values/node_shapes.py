@@ -64,14 +64,16 @@ class NodeShapes:
     def __init__(self, notation: Notation) -> None:
         self.notation: Notation = notation
         self._inside = inside(notation)
-        self._known: dict[Conjunction, Lazy] = {}
-        self._known_listed: dict[Conjunction, Lazy] = {}
+        self._known: dict[tuple[Conjunction, bool], Lazy] = {}
         self._measuring: list[Lazy] = []
         self._measured = 0
 
-    def of(self, conjunction: Conjunction) -> "Lazy":
-        """The shape of a schema; the same object for the same schema."""
-        return self._item(conjunction, unique=False)
+    def of(self, conjunction: Conjunction, listed: bool = False) -> "Lazy":
+        """The shape of a schema, with its values ``listed`` where they are few; the same object for the same schema."""
+        key = conjunction, listed
+        if key not in self._known:
+            self._known[key] = Lazy(conjunction, self, listed)
+        return self._known[key]
 
     def branch(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch; none if the notation cannot write its values."""
@@ -108,18 +110,11 @@ class NodeShapes:
         unique = branch.unique and leaves_values(branch)
         dialect = self._inside.dialect if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
-        prefix = [self._item(item, unique) for item in possible]
+        prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
         further = branch.rest if len(possible) == len(branch.prefix) else None
-        rest = None if further is None or further.is_empty else self._item(further, unique)
+        rest = None if further is None or further.is_empty else self.of(further, listed=unique)
         bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
         return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
-
-    def _item(self, item: Conjunction, unique: bool) -> "Lazy":
-        """The shape of an item. Items that must differ are listed where there are few."""
-        known = self._known_listed if unique else self._known
-        if item not in known:
-            known[item] = Lazy(item, self, listed=unique)
-        return known[item]
 
     def longest_closing(self, shape: "Lazy") -> int:
         """The bound of a shape; ``UNKNOWN`` inside itself, and where too many were measured."""
