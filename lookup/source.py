@@ -1,8 +1,10 @@
 """Where documentation stands: in a text, a file or parsed data; lines and columns, and ranges of a text."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 from lookup.errors import MisreadError
@@ -76,16 +78,14 @@ class Places:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts: list[int] | None = None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where lines begin."""
+        return [0, *(end.end() for end in re.finditer("\n", self._text))]
 
     def line_column(self, offset: int) -> tuple[int, int]:
         """The line and column of an offset, both counted from 1."""
-        if self._starts is None:
-            self._starts = [0]
-            position = self._text.find("\n")
-            while position >= 0:
-                self._starts.append(position + 1)
-                position = self._text.find("\n", position + 1)
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 

@@ -140,6 +140,8 @@ class Language:
 
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""
+        if ANY_TEXT in (self, other):
+            return other if self is ANY_TEXT else self
         return Language(both((self.start.term, other.start.term)), self._sets | other._sets)
 
     def either(self, other: "Language") -> "Language":
@@ -286,7 +288,7 @@ def completions(language: Language, state: State) -> Iterator[str]:
 
 
 ANY_TEXT: Final = Language(ALL)
-"""All texts."""
+"""All texts; where nothing limits them, this object."""
 
 
 def pattern_language(pattern: str) -> Language:
@@ -319,10 +321,10 @@ def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
 
 
 @lru_cache(maxsize=64)
-def format_language(name: str) -> Language | None:
-    """The texts of a format of JSON Schema; ``None``: the format is not known."""
+def format_language(name: str) -> Language:
+    """The texts of a format of JSON Schema; all texts if the format is not known."""
     if name not in FORMATS:
-        return None
+        return ANY_TEXT
     pattern, most = FORMATS[name]
     return pattern_language(f"^(?:{pattern})$").with_length(0, most)
 

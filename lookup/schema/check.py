@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from lookup.errors import written
+from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import language_of, matches
 from lookup.schema.object_branches import read_keys
@@ -268,7 +269,7 @@ def _check_text(value: str, words: Words, where: str) -> None:
             language = language_of(word, text)
         except LanguageError:
             continue
-        if language is not None and matches(language, value) is not wanted:
+        if language is not ANY_TEXT and matches(language, value) is not wanted:
             raise _broken(where, f"a text of the {word} {text!r}", value)
 
 

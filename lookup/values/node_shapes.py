@@ -101,7 +101,7 @@ class NodeShapes:
         return is_literal(text, self.notation)
 
     def _texts(self, branch: Texts) -> list[Shape]:
-        if branch.language is None:
+        if branch.language is ANY_TEXT:
             return [scalar_shape("str", self.notation)]
         found = [text_shape(syntax, branch.language) for syntax in self._inside.texts]
         return [shape for shape in found if shape is not None]
@@ -175,8 +175,7 @@ class NodeShapes:
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
-        language, free = branch.free_language, branch.free
-        members = None if language is None else language.members(MAX_LISTED)
+        members, free = branch.free_language.members(MAX_LISTED), branch.free
         if members is None or free is None:
             return None
         found = {name: free(name) for name in members}
@@ -187,12 +186,12 @@ class NodeShapes:
         if free is None:
             return None
         language = self._free_language(branch)
-        if language is not None and language.is_empty:
+        if language.is_empty:
             return None
         texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
-            if language is not None and not matches(language, name):
+            if language is not ANY_TEXT and not matches(language, name):
                 return None
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
@@ -201,13 +200,13 @@ class NodeShapes:
         bound = Union(values) if values else any_shape(self.notation)
         return FreeKeys(tuple(texts), value, bound) if texts else None
 
-    def _free_language(self, branch: Objects) -> Language | None:
-        """The free keys that have a value; ``None`` if they may be any text."""
+    def _free_language(self, branch: Objects) -> Language:
+        """The free keys that have a value."""
         groups = groups_of(branch)
         possible = [group for group in groups or [] if not group.values.is_empty]
         if groups is None or len(possible) == len(groups) > 0:
             return branch.free_language
-        return reduce(Language.either, (group.language or ANY_TEXT for group in possible), any_of(()))
+        return reduce(Language.either, (group.language for group in possible), any_of(()))
 
 
 class Lazy(Shape):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.languages.codepoints import END
-from lookup.languages.language import Language, State, completions, pattern_language
+from lookup.languages.language import ANY_TEXT, Language, State, completions, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
@@ -94,12 +94,12 @@ def _writing(syntax: TextSyntax) -> _Writing:
     return _Writing(syntax)
 
 
-def text_shape(syntax: TextSyntax, language: Language | None = None) -> "Text | None":
+def text_shape(syntax: TextSyntax, language: Language) -> "Text | None":
     """The texts of a language in a syntax; ``None`` if it can write none of them.
 
     A language that becomes too large with the syntax is not enforced.
     """
-    if language is None:
+    if language is ANY_TEXT:
         return any_text(syntax)
     try:
         language = language.both(any_text(syntax).language)

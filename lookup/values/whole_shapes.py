@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from lookup.errors import DocumentationError
+from lookup.languages.language import ANY_TEXT
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Branch, Conjunction, Lists, Objects
 from lookup.values.any_shapes import any_shape, nested_shapes
@@ -52,7 +53,7 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[Shape]
     """
     raw = notation if isinstance(notation, RawText) else None
     same = notation == "quoted" or (raw is not None and raw.text_lead == raw.other_lead)
-    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is None]
+    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is ANY_TEXT]
     nested = any(isinstance(branch, Lists | Objects) for branch in branches)
     shapes = NodeShapes(notation)
     inner: list[Shape] = []
