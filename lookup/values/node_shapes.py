@@ -7,8 +7,8 @@ from functools import cached_property, reduce
 from typing import Any, Final, Literal
 
 from lookup.errors import DocumentationError
+from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.reserved import RESERVED_CHARACTER
 from lookup.schema.leaves import Constants, Texts, matches
 from lookup.schema.nodes import (
     MAX_LISTED,

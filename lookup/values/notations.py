@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
+from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from lookup.literals.dialects import JSON, PYTHON_OR_JSON, QUOTED, Dialect, bare_keys
 from lookup.literals.literal_writer import (
     escape,
@@ -24,7 +25,6 @@ from lookup.literals.literal_writer import (
     render_quoted,
     render_raw,
 )
-from lookup.reserved import RESERVED, RESERVED_CHARACTER
 
 
 @dataclass(frozen=True)
