@@ -27,7 +27,7 @@ class MisreadError(DocumentationError):
 
 
 class LiteralError(ToolDecodingError):
-    """Text that is not a valid JSON or Python literal.
+    """Text that is not a valid literal of JSON, Python or YAML.
 
     Attributes
     ----------
