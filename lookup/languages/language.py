@@ -85,12 +85,9 @@ class Language:
         """Whether no text belongs to the language."""
         return self.shortest is None
 
-    def step(self, state: State, character: str) -> State | None:
-        """The state behind a character; ``None`` if no text of the language goes on so."""
-        number = self._alphabet[character]
-        if number == self._alphabet.size:
-            return None
-        return self._live(self._behind(state, number, character))
+    def __contains__(self, text: str) -> bool:
+        state = self.run(self.start, text)
+        return state is not None and self.whole(state)
 
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
@@ -280,7 +277,7 @@ def completions(language: Language, state: State) -> Iterator[str]:
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
         for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
-            behind = language.step(place, character)
+            behind = language.run(place, character)
             if behind is not None:
                 yield begun + character + language.rest(behind)
                 if len(waiting) < _MAX_BEGUN:

@@ -13,12 +13,6 @@ NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "i
 """Formats of JSON Schema that are neither enforced nor checked."""
 
 
-def matches(language: Language, text: str) -> bool:
-    """Whether a text is in a language."""
-    state = language.run(language.start, text)
-    return state is not None and language.whole(state)
-
-
 def language_of(word: str, name: str) -> Language:
     """The texts of a ``pattern`` or ``format``; ``ANY_TEXT`` if not limited. LanguageError if it is too much work."""
     return pattern_language(name) if word == "pattern" else format_language(name)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Conjunction, Objects
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
 
@@ -37,7 +37,7 @@ class Keys(NamedTuple):
     def of(self, name: str) -> list[Schema]:
         """The schemas of a key, apart from additional ones; empty if it is not named."""
         found = [self.properties[name]] if name in self.properties else []
-        return found + [schema for language, schema in self.patterns if matches(language, name)]
+        return found + [schema for language, schema in self.patterns if name in language]
 
     @property
     def documents(self) -> bool:
@@ -94,7 +94,7 @@ def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: l
     needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
     named: dict[str, Conjunction] = {}
     for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed]):
-        key = free.of(name) if all(matches(language, name) for language in names) else None
+        key = free.of(name) if all(name in language for language in names) else None
         if key is not None:
             named[name] = key
     if any(name not in named for name in required):

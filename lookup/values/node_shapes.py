@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from lookup.errors import DocumentationError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import (
     MAX_LISTED,
     Branch,
@@ -130,7 +130,7 @@ class NodeShapes:
     def listed(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch, with its values listed if they are few."""
         values = listed_values_of(branch)
-        return self.branch(branch if values is None or len(values) > MAX_LISTED else Constants(tuple(values)))
+        return self.branch(branch if values is None else Constants(tuple(values)))
 
     def _object(self, branch: Objects) -> Shape:
         names = list(branch.keys)
@@ -191,7 +191,7 @@ class NodeShapes:
         texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
-            if language is not ANY_TEXT and not matches(language, name):
+            if language is not ANY_TEXT and name not in language:
                 return None
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
@@ -239,10 +239,6 @@ class Lazy(Shape):
         if not shapes:
             raise DocumentationError(self._reason)
         return shapes[0] if len(shapes) == 1 else Union(shapes)
-
-    @property
-    def bracket(self) -> str:  # type: ignore[override]
-        return self.inner.bracket
 
     @property
     def alternatives(self) -> tuple[Shape, ...]:

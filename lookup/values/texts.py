@@ -160,7 +160,7 @@ class Text(LeafShape):
         if pending:
             return self._escaped(read, pending + character)
         if self.writing.is_plain(character):
-            behind = self.language.step(read, character)
+            behind = self.language.run(read, character)
             return None if behind is None else (behind, "")
         return self._escaped(read, character) if character == "\\" else None
 
@@ -172,14 +172,14 @@ class Text(LeafShape):
         escaped = self.writing.escape(pending)
         if escaped is None:
             return (read, pending)
-        behind = self.language.step(read, escaped)
+        behind = self.language.run(read, escaped)
         return None if behind is None else (behind, "")
 
     def _possible(self, read: State, pending: str) -> Iterator[_Escape]:
         """The usual escapes that begin so and whose characters may follow."""
-        step = self.language.step
+        run = self.language.run
         for escape in self.writing.escapes:
-            if escape.written.startswith(pending) and step(read, escape.character) is not None:
+            if escape.written.startswith(pending) and run(read, escape.character) is not None:
                 yield escape
 
     def skip(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
@@ -202,7 +202,7 @@ class Text(LeafShape):
             possible = next(self._possible(read, pending)).written if self.is_limited else None
             begun = possible[len(pending) :] if possible else self.writing.completed(pending)
             escaped = self.writing.escape(pending + begun)
-            read = (self.language.step(read, escaped) if escaped else None) or read
+            read = (self.language.run(read, escaped) if escaped else None) or read
         for rest in completions(self.language, read):
             yield begun + self.writing.written(rest)
 
@@ -222,7 +222,7 @@ class Text(LeafShape):
         spans = list(self.language.spans(read))
         plain = self.writing.plain
         found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
-        step = self.language.step
-        if any(step(read, escape.character) is not None for escape in self.writing.escapes):
+        run = self.language.run
+        if any(run(read, escape.character) is not None for escape in self.writing.escapes):
             found.append((ord("\\"), ord("\\") + 1))
         return [span for span in found if span[0] < span[1]]
