@@ -13,7 +13,7 @@ from typing import Any, Literal
 from lookup import structured
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
+from lookup.forms import OBJECT_FORMS, TEXT_FORMS
 from lookup.text.text_file import read_text
 from lookup.text.text_reader import TextReader
 

@@ -7,8 +7,8 @@ from typing import Any, Final, NoReturn
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, MisreadError, quoted
+from lookup.forms import OBJECT_FORMS, TEXT_FORMS
 from lookup.forms.form import Claim, TextTool, claims, form_of, read_claim
-from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
 from lookup.source import Piece, Places, Source, Stretches, Unread
 from lookup.text.json_text import find_json
 from lookup.text.speakers import Speakers
@@ -37,6 +37,7 @@ _LOOKS_LIKE = re.compile(
 _IN_STRING = re.compile(
     r"""\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:"""
 )
+_UNKNOWN: Final = "parameters of a tool in a form that is not known"
 _REASONS: Final = {
     "string": "documentation inside a string, which is not searched",
     "key": "an object with parameters that no form reads",
@@ -46,10 +47,6 @@ _REASONS: Final = {
     "code": "a function without documentation that can be read",
     "class": "the source text of a class, which is not read; pass the class itself",
     "yaml": "YAML inside other text; it is read in a file of its own or in a fence",
-    "arguments": "parameters of a tool in a form that is not known",
-    "label": "parameters of a tool in a form that is not known",
-    "schema": "parameters of a tool in a form that is not known",
-    "rendered": "parameters of a tool in a form that is not known",
     "script": "an object of a script, with keys without quotes",
     "named": "a named element that no form reads",
 }
@@ -205,7 +202,7 @@ def _find_unread(text: str, parsed: Stretches, read: Stretches) -> Iterator[tupl
     for start, end in parsed.gaps(len(text)):
         for match in _LOOKS_LIKE.finditer(text, start, end):
             kind = match.lastgroup or "key"
-            found.append((match.start(kind), match.end(kind), _REASONS[kind]))
+            found.append((match.start(kind), match.end(kind), _REASONS.get(kind, _UNKNOWN)))
     for start, end in read.gaps(len(text)):
         found += [(m.start(), m.end(), _REASONS["string"]) for m in _IN_STRING.finditer(text, start, end)]
     yield from sorted(found)[:_MAX_REPORTED]
