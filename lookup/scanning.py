@@ -5,9 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 
 
-def skip(pattern: re.Pattern[str], text: str, position: int, end: int = sys.maxsize) -> int:
+def skip(pattern: re.Pattern[str], text: str, position: int) -> int:
     """The offset behind a match of the pattern at ``position``; ``position`` if there is none."""
-    match = pattern.match(text, position, end)
+    match = pattern.match(text, position)
     return match.end() if match else position
 
 

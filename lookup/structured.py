@@ -9,9 +9,8 @@ from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
-from lookup.forms.claims import claims, read_claim
-from lookup.forms.form import ObjectForm
-from lookup.forms.registry import OBJECT_FORMS
+from lookup.forms import OBJECT_FORMS
+from lookup.forms.form import ObjectForm, claims, read_claim
 from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.source import Source, Unread
 from lookup.text.text_reader import TextReader

@@ -7,8 +7,8 @@ from typing import Any
 from eval.errors import EvalError
 from eval.validation import read_rows
 from lookup.dictionary import LookupDictionary
-from lookup.duplicates import OnDuplicate
 from lookup.errors import ToolDecodingError
+from lookup.extract import OnDuplicate
 from lookup.text.text_file import read_text
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.files.json_lines import read_json, short_repr

@@ -9,7 +9,7 @@ from typing import Any
 from eval.errors import EvalError
 from eval.methods.lark_values import NATIVE_NOTATIONS, ValueRules, in_order
 from lookup.dictionary import ToolSpec
-from lookup.reserved import RESERVED, RESERVED_CHARACTER
+from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from tooldecoding.chat.documentation import json_schema
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS

@@ -40,7 +40,7 @@ class ValueRules:
         """All rules that were needed so far."""
         rules = "".join(f"{name}: {body}\n" for body, name in self._names.items())
         inner = " | ".join(_text_pattern(t) for t in self._inside.texts)
-        colon, words = self._literal(self._inside.spacing.colon), [*self._inside.booleans, self._inside.null]
+        colon, words = self._literal(self._inside.spacing.colon), map(self._inside.render, (True, False, None))
         alternatives = ["TEXT", "FLOAT", *map(self._literal, words)]
         alternatives += [self._between("[", "any", "]"), self._between("{", f"TEXT {colon} any", "}")]
         texts = f"TEXT: {inner}\nWHOLE_TEXT: {_text_pattern(QUOTED_TEXT)}\n"
@@ -76,9 +76,9 @@ class ValueRules:
             case "number":
                 return "FLOAT"
             case "boolean":
-                return self._rule(list(map(self._literal, self._inside.booleans)))
+                return self._rule([self._literal(self._inside.render(value)) for value in (True, False)])
             case "null":
-                return self._literal(self._inside.null)
+                return self._literal(self._inside.render(None))
             case "array":
                 return self._rule([self._between("[", self._nested(schema["items"]), "]")])
             case "object" if "properties" in schema:

@@ -21,9 +21,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
-from lookup.errors import DocumentationError
+from lookup.errors import DocumentationError, quoted, shown
 from lookup.forms.form import ObjectForm, has_name, read_name
-from lookup.messages import quoted, shown
 from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.type_names import value_type

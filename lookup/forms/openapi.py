@@ -13,9 +13,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
-from lookup.errors import DocumentationError
+from lookup.errors import DocumentationError, quoted, shown
 from lookup.forms.form import ObjectForm
-from lookup.messages import quoted, shown
 from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.parameters.references import References, Schemas

@@ -9,9 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lookup.errors import LiteralError, MisreadError
+from lookup.errors import LiteralError, MisreadError, found_at
 from lookup.forms.form import TextForm, TextTool
-from lookup.messages import found_at
 from lookup.python.docstring import document
 from lookup.python.signature import read_signature
 from lookup.python.syntax import read_value, string_end, tokens

@@ -7,7 +7,7 @@ from typing import Any, Final, NoReturn
 
 from lookup.dictionary import MISSING
 from lookup.errors import LiteralError
-from lookup.literals.literal_reader import parse_literal
+from lookup.literals.literal_reader import literal_or, parse_literal
 from lookup.scanning import skip
 from lookup.type_names import value_type
 
@@ -291,10 +291,7 @@ def _default(comment: str, enum: Any) -> Any:
 
 def _text_of(written: str) -> str:
     """The text between two double quotes, with its escapes if they are JSON's."""
-    try:
-        return str(parse_literal(written))
-    except LiteralError:
-        return written[1:-1]
+    return str(literal_or(written, written[1:-1]))
 
 
 def _array(items: Schema) -> Schema:

@@ -23,10 +23,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from lookup.errors import LiteralError
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_tools import printed_tool
-from lookup.literals.literal_reader import parse_literal
+from lookup.literals.literal_reader import literal_or
 from lookup.scanning import bounded
 from lookup.type_names import value_type
 
@@ -66,7 +65,8 @@ def _schema(text: str, position: int, end: int) -> dict[str, Any]:
         if name := words.pop("name", ""):
             properties.setdefault(name, _property(words))
         position = closing + len("</parameter>")
-    rest = {word: _literal(written) for word, written in _words(text, position, end).items() if word != "type"}
+    words = _words(text, position, end)
+    rest = {word: literal_or(written, written) for word, written in words.items() if word != "type"}
     return {"type": "object", "properties": properties} | rest
 
 
@@ -89,19 +89,12 @@ def _words(text: str, position: int, end: int) -> dict[str, str]:
 def _property(words: dict[str, str]) -> dict[str, Any]:
     """The schema of a key. Its texts are as they are, all else is JSON."""
     written = words.pop("type", "")
-    kind = _literal(written) if written.startswith("[") else written
+    kind = literal_or(written, written) if written.startswith("[") else written
     plain = {"description"}
     if isinstance(kind, str) and value_type(kind).kind == "str":
         plain |= {"default", "const"}
-    spec = {word: content if word in plain else _literal(content) for word, content in words.items()}
+    spec = {word: content if word in plain else literal_or(content, content) for word, content in words.items()}
     return {"type": kind} | spec if written else spec
-
-
-def _literal(written: str) -> Any:
-    try:
-        return parse_literal(written)
-    except LiteralError:
-        return written
 
 
 FORM: Final = TextForm("elements <function><name>f</name><parameters><parameter> (Qwen3-Coder, Nemotron 3)", find)

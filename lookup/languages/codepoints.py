@@ -14,9 +14,15 @@ from typing import Final
 import regex
 
 from lookup.languages.limits import UnsupportedPattern
-from lookup.reserved import RESERVED
 
 END: Final = sys.maxunicode + 1
+
+RESERVED: Final = range(0xF0000, 0xF0100)
+"""Code points that stand for special tokens while a call is decoded. No value, name or key may have one."""
+
+RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}]")
+"""One of them."""
+
 # Dates have their T and Z in either case; the large ones are usual.
 _NICE: Final = "eaonirshdlucmfywgpbvkxqjETAONRISHDLFCMUGYPWBVKXQJZtz0123456789_-. /:,"
 _RANKS: Final = {character: rank for rank, character in enumerate(_NICE)}

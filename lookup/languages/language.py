@@ -85,12 +85,9 @@ class Language:
         """Whether no text belongs to the language."""
         return self.shortest is None
 
-    def step(self, state: State, character: str) -> State | None:
-        """The state behind a character; ``None`` if no text of the language goes on so."""
-        number = self._alphabet[character]
-        if number == self._alphabet.size:
-            return None
-        return self._live(self._behind(state, number, character))
+    def __contains__(self, text: str) -> bool:
+        state = self.run(self.start, text)
+        return state is not None and self.whole(state)
 
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
@@ -140,6 +137,8 @@ class Language:
 
     def both(self, other: "Language") -> "Language":
         """The texts of both languages."""
+        if ANY_TEXT in (self, other):
+            return other if self is ANY_TEXT else self
         return Language(both((self.start.term, other.start.term)), self._sets | other._sets)
 
     def either(self, other: "Language") -> "Language":
@@ -278,7 +277,7 @@ def completions(language: Language, state: State) -> Iterator[str]:
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
         for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
-            behind = language.step(place, character)
+            behind = language.run(place, character)
             if behind is not None:
                 yield begun + character + language.rest(behind)
                 if len(waiting) < _MAX_BEGUN:
@@ -286,7 +285,7 @@ def completions(language: Language, state: State) -> Iterator[str]:
 
 
 ANY_TEXT: Final = Language(ALL)
-"""All texts."""
+"""All texts; where nothing limits them, this object."""
 
 
 def pattern_language(pattern: str) -> Language:
@@ -319,10 +318,10 @@ def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
 
 
 @lru_cache(maxsize=64)
-def format_language(name: str) -> Language | None:
-    """The texts of a format of JSON Schema; ``None``: the format is not known."""
+def format_language(name: str) -> Language:
+    """The texts of a format of JSON Schema; all texts if the format is not known."""
     if name not in FORMATS:
-        return None
+        return ANY_TEXT
     pattern, most = FORMATS[name]
     return pattern_language(f"^(?:{pattern})$").with_length(0, most)
 

@@ -9,6 +9,7 @@ numbers of more than 640 characters, nesting deeper than 64, duplicate keys, com
 
 import math
 import re
+from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from lookup.errors import LiteralError
@@ -74,6 +75,14 @@ def parse_literal(text: str, dialect: Dialect = PYTHON_OR_JSON) -> Any:
     return value
 
 
+def literal_or(text: str, other: Any, dialect: Dialect = PYTHON_OR_JSON) -> Any:
+    """The value of a text that is one literal; ``other`` if it is none."""
+    try:
+        return parse_literal(text, dialect)
+    except LiteralError:
+        return other
+
+
 def parse_key(text: str, dialect: Dialect) -> str:
     """The key of an object; a bare key has its colon. LiteralError if there is none."""
     if dialect.key is None:
@@ -82,19 +91,17 @@ def parse_key(text: str, dialect: Dialect) -> str:
     return key[1] if key else _fail("a key and a colon", 0)
 
 
+@dataclass(slots=True)
 class OpenContainer:
-    """An open bracket and its members so far."""
+    """An open bracket and its members so far. ``waiting``: the value of ``key`` has not been read yet."""
 
-    __slots__ = ("bracket", "closer", "key", "keyed", "members", "start", "waiting")
-
-    def __init__(self, bracket: str, closer: str, start: int) -> None:
-        self.bracket = bracket
-        self.closer = closer
-        self.start = start
-        self.keyed: dict[Any, Any] = {}
-        self.members: list[Any] = []
-        self.key: Any = None
-        self.waiting = False  # whether the value of ``key`` has not been read yet
+    bracket: str
+    closer: str
+    start: int
+    keyed: dict[Any, Any] = field(default_factory=dict)
+    members: list[Any] = field(default_factory=list)
+    key: Any = None
+    waiting: bool = False
 
     def value(self, comma_last: bool) -> Any:
         """The value of the closed container."""

@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from lookup.dictionary import ValueType
-from lookup.errors import DocumentationError, LiteralError
+from lookup.errors import DocumentationError, LiteralError, shown
 from lookup.literals.literal_reader import parse_literal
 from lookup.literals.literal_writer import render_literal
-from lookup.messages import shown
 from lookup.type_names import type_of
 
 

@@ -10,9 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
-from lookup.errors import DocumentationError
-from lookup.messages import quoted, shown
-from lookup.parameters.conditions import Conditions, conditions
+from lookup.errors import DocumentationError, quoted, shown
 from lookup.parameters.plain_values import plain_value, read_description, read_enum
 from lookup.parameters.references import (
     MAX_NESTING,
@@ -26,7 +24,7 @@ from lookup.parameters.references import (
 )
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.schema.document import Written
-from lookup.schema.value_schema import ValueSchema, value_schema
+from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
 _COMBINING: Final = frozenset({"allOf", "if", "patternProperties", *UNIONS})

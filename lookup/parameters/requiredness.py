@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from lookup.dictionary import Rule
-from lookup.errors import DocumentationError
-from lookup.messages import shown
+from lookup.errors import DocumentationError, shown
 
 _FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 

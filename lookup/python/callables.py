@@ -11,8 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError
-from lookup.messages import shown
+from lookup.errors import DocumentationError, shown
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.property_reader import PropertyReader
 from lookup.python.docstring import document, read_docstring

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lookup.errors import written
+from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
-from lookup.messages import written
-from lookup.schema.leaves import language_of, matches
+from lookup.schema.leaves import language_of
 from lookup.schema.object_branches import read_keys
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
 from lookup.schema.words import IMPLIED, Kind, exact, identity, is_number, kind_of
@@ -268,7 +269,7 @@ def _check_text(value: str, words: Words, where: str) -> None:
             language = language_of(word, text)
         except LanguageError:
             continue
-        if language is not None and matches(language, value) is not wanted:
+        if language is not ANY_TEXT and (value in language) is not wanted:
             raise _broken(where, f"a text of the {word} {text!r}", value)
 
 

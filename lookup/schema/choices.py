@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from lookup.schema.branches import branches_of
-from lookup.schema.contradictions import Comparison, contradict
+from lookup.schema.branches import Comparison, branches_of, contradict
 from lookup.schema.nodes import Branch, Conjunction, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
 from lookup.schema.words import KINDS, NUMBERS, Kind

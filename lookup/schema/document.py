@@ -10,8 +10,19 @@ from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
-from lookup.schema.type_schema import kinds_named, schema_named
-from lookup.schema.words import KINDS, Kind, exact, identity, is_number, is_plain, is_schema, kind_of, names
+from lookup.schema.words import (
+    KINDS,
+    Kind,
+    exact,
+    identity,
+    is_number,
+    is_plain,
+    is_schema,
+    kind_of,
+    kinds_named,
+    names,
+    schema_named,
+)
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from lookup.languages.formats import FORMATS
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.words import INFINITE
@@ -13,20 +12,10 @@ from lookup.schema.words import INFINITE
 NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
 """Formats of JSON Schema that are neither enforced nor checked."""
 
-_Made = TypeVar("_Made")
 
-
-def matches(language: Language, text: str) -> bool:
-    """Whether a text is in a language."""
-    state = language.run(language.start, text)
-    return state is not None and language.whole(state)
-
-
-def language_of(word: str, name: str) -> Language | None:
-    """The texts of a ``pattern`` or ``format``; ``None`` if it limits nothing. LanguageError if it is too much work."""
-    if word == "pattern":
-        return pattern_language(name)
-    return format_language(name) if name in FORMATS else None
+def language_of(word: str, name: str) -> Language:
+    """The texts of a ``pattern`` or ``format``; ``ANY_TEXT`` if not limited. LanguageError if it is too much work."""
+    return pattern_language(name) if word == "pattern" else format_language(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,32 +49,30 @@ class Texts:
     excluded: tuple[str, ...] = ()
 
     @cached_property
-    def _built(self) -> tuple[Language | None, tuple[str, ...]]:
+    def _built(self) -> tuple[Language, tuple[str, ...]]:
         notes: list[str] = []
         languages = [self._limited(*limit, notes) for limit in self.limits]
         if self.excluded:
-            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes))
-        found: Language | None = None
+            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes, ANY_TEXT))
+        found = ANY_TEXT
         for language in languages:
-            if language is not None and found is not None:
-                found = _tried(partial(found.both, language), "several patterns", notes) or found
-            elif language is not None:
-                found = language
+            found = _tried(partial(found.both, language), "several patterns", notes, found)
         if self.least or self.most is not None:
-            base = ANY_TEXT if found is None else found
-            found = _tried(lambda: base.with_length(self.least, self.most), "minLength or maxLength", notes) or found
+            found = _tried(partial(found.with_length, self.least, self.most), "minLength or maxLength", notes, found)
         return found, tuple(notes)
 
-    def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language | None:
+    def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language:
+        """The texts that have a pattern or format, or do not have it; all texts where that is not enforced."""
         if word == "format" and name in NOT_ENFORCED:
             notes.append(f"format {name!r}")
-            return None
-        language = _tried(lambda: language_of(word, name), f"{word} {name!r}", notes)
-        return language if language is None or wanted else _tried(language.outside, f"not {word} {name!r}", notes)
+        language = _tried(partial(language_of, word, name), f"{word} {name!r}", notes, ANY_TEXT)
+        if wanted or language is ANY_TEXT:
+            return language
+        return _tried(language.outside, f"not {word} {name!r}", notes, ANY_TEXT)
 
     @property
-    def language(self) -> Language | None:
-        """The texts, or ``None`` if all texts are allowed."""
+    def language(self) -> Language:
+        """The texts; ``ANY_TEXT`` if all texts are allowed."""
         return self._built[0]
 
     @property
@@ -93,8 +80,7 @@ class Texts:
         """About the characters of the smallest text; ``INFINITE`` if there is none."""
         if self.is_contradictory:
             return INFINITE
-        shortest = 0 if self.language is None else self.language.shortest
-        return INFINITE if shortest is None else 2 + shortest
+        return INFINITE if self.language.shortest is None else 2 + self.language.shortest
 
     @property
     def is_contradictory(self) -> bool:
@@ -107,9 +93,10 @@ class Texts:
         return self._built[1]
 
 
-def _tried(build: Callable[[], _Made | None], what: str, notes: list[str]) -> _Made | None:
+def _tried(build: Callable[[], Language], what: str, notes: list[str], other: Language) -> Language:
+    """The language that is built; another one, with a note, if that is too much work."""
     try:
         return build()
     except LanguageError as error:
         notes.append(f"{what} ({error})")
-        return None
+        return other

@@ -124,8 +124,8 @@ class Objects:
     required : tuple of str
     free : callable or None
         Key -> the schema of its value, or ``None`` if an object may not have this key. ``None``: named keys only.
-    free_language : Language or None
-        What free keys look like; ``None`` if they may be any text.
+    free_language : Language
+        What free keys look like.
     least, most : int
         Number of keys; ``most`` may be ``None``.
     dependent : mapping of str to tuple of str
@@ -137,7 +137,7 @@ class Objects:
     keys: Mapping[str, Conjunction]
     required: tuple[str, ...]
     free: Callable[[str], Conjunction | None] | None
-    free_language: Language | None = None
+    free_language: Language = ANY_TEXT
     least: int = 0
     most: int | None = None
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -276,7 +276,7 @@ def listed_values_of(branch: Branch) -> list[Any] | None:
         case Constants(values):
             return list(values)
         case Texts():
-            members = None if branch.language is None else branch.language.members(MAX_LISTED)
+            members = branch.language.members(MAX_LISTED)
             return None if members is None else list(members)
         case Numbers() if branch.is_limited:
             return branch.all_numbers(MAX_LISTED)
@@ -298,14 +298,13 @@ class FreeKeys(NamedTuple):
 
     Attributes
     ----------
-    language : Language or None
-        ``None`` if they may be any text.
+    language : Language
     values : Conjunction
     size : int or None
         How many there are; ``None`` if they are many.
     """
 
-    language: Language | None
+    language: Language
     values: Conjunction
     size: int | None
 
@@ -317,7 +316,8 @@ def groups_of(branch: Objects) -> list[FreeKeys] | None:
     languages = [branch.free_language]
     try:
         for pattern in branch.patterns:
-            languages = [part for language in languages for part in _parts(language, pattern)]
+            parts = (language.both(way) for language in languages for way in (pattern, pattern.outside()))
+            languages = [part for part in parts if not part.is_empty]
             if len(languages) > _MAX_GROUPS:
                 return None
         return [group for language in languages for group in _group(branch, language)]
@@ -325,16 +325,10 @@ def groups_of(branch: Objects) -> list[FreeKeys] | None:
         return None
 
 
-def _parts(language: Language | None, pattern: Language) -> list[Language | None]:
-    """The texts of a language that match a pattern, and those that do not."""
-    whole = ANY_TEXT if language is None else language
-    return [part for part in (whole.both(pattern), whole.both(pattern.outside())) if not part.is_empty]
-
-
-def _group(branch: Objects, language: Language | None) -> Iterator[FreeKeys]:
+def _group(branch: Objects, language: Language) -> Iterator[FreeKeys]:
     assert branch.free is not None
-    members = None if language is None else language.members(_MAX_COUNTED)
-    texts = map(str, itertools.count()) if language is None else completions(language, language.start)
+    members = language.members(_MAX_COUNTED)
+    texts = completions(language, language.start)
     names = [name for name in members if name not in branch.keys] if members is not None else None
     tried = itertools.islice(texts, len(branch.keys) + _MAX_COUNTED) if names is None else names
     name = next((name for name in tried if name not in branch.keys), None)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
-from lookup.languages.language import Language, any_of, pattern_language
+from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Conjunction, Objects
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
 
@@ -37,7 +37,7 @@ class Keys(NamedTuple):
     def of(self, name: str) -> list[Schema]:
         """The schemas of a key, apart from additional ones; empty if it is not named."""
         found = [self.properties[name]] if name in self.properties else []
-        return found + [schema for language, schema in self.patterns if matches(language, name)]
+        return found + [schema for language, schema in self.patterns if name in language]
 
     @property
     def documents(self) -> bool:
@@ -76,11 +76,11 @@ class _Free(NamedTuple):
             found += self.unevaluated
         return None if NOTHING in found else self.conjoin(found)
 
-    def language(self, names: list[Language]) -> Language | None:
-        """What free keys look like, ``names`` among it; ``None`` if all texts. LanguageError if it is too much work."""
+    def language(self, names: list[Language]) -> Language:
+        """What free keys look like, ``names`` among it. LanguageError if it is too much work."""
         refused = [language for one in self.keys for language, schema in one.patterns if schema is NOTHING]
         limits = [*names, *(reduce(Language.either, some) for some in self.limits), *(r.outside() for r in refused)]
-        return reduce(Language.both, limits) if limits else None
+        return reduce(Language.both, limits, ANY_TEXT)
 
 
 def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> list[Objects]:
@@ -94,12 +94,12 @@ def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: l
     needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
     named: dict[str, Conjunction] = {}
     for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed]):
-        key = free.of(name) if all(matches(language, name) for language in names) else None
+        key = free.of(name) if all(name in language for language in names) else None
         if key is not None:
             named[name] = key
     if any(name not in named for name in required):
         return []
-    language: Language | None = None
+    language = ANY_TEXT
     has_free = all(free.limits)
     if has_free:
         try:
@@ -166,7 +166,7 @@ def _names(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[
     for branch in node.branches:
         if isinstance(branch, Texts):
             notes += branch.notes
-            if branch.language is None:
+            if branch.language is ANY_TEXT:
                 return []
             languages.append(branch.language)
         elif isinstance(branch, Constants):

@@ -20,6 +20,7 @@ written as tuples where a notation has them; ``notes`` what is not enforced.
 """
 
 _MAX_LOOKED_AT: Final = 4
+_MAX_WALKED: Final = 500
 _MAX_SURE_LENGTH: Final = 1_000
 _WITH_VALUES: Final = frozenset({"enum", "type", "notes"})
 _SURE_WORDS: Final = _WITH_VALUES | {
@@ -96,3 +97,11 @@ NOTHING: Final = Schema({"enum": ()})
 def said(schemas: Iterable[Schema], word: str) -> list[Any]:
     """What some schemas say with a word."""
     return [schema.words[word] for schema in schemas if word in schema.words]
+
+
+def with_all(schema: Schema) -> list[Schema]:
+    """A schema and all that hold with it, a bounded number."""
+    found = [schema]
+    for here in found:  # it grows
+        found += [inner for inner in here.words.get("allOf", ()) if inner not in found][: _MAX_WALKED - len(found)]
+    return found

@@ -1,6 +1,6 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Final
@@ -12,15 +12,20 @@ from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.leaves import Texts
 from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_values, needed
-from lookup.schema.schema import Schema
-from lookup.schema.type_schema import type_schema
-from lookup.schema.words import INFINITE, Kind
+from lookup.schema.schema import EVERYTHING, NOTHING, Schema, with_all
+from lookup.schema.words import INFINITE, Kind, type_schema
 from lookup.stated_fields import fields_pattern
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
 _MAX_NOTES: Final = 20
 _UNSATISFIABLE: Final = "no value can obey the schema"
+_ACROSS: Final = (
+    "if", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties", "anyOf", "oneOf"
+)  # fmt: skip
+"""Words that limit several arguments of a call together."""
+
+_LEADING_THERE: Final = frozenset({*_ACROSS, "dependencies", "allOf", "$ref", "$dynamicRef"})
 
 
 class ValueSchema:
@@ -39,7 +44,7 @@ class ValueSchema:
         self._closed = closed
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ValueSchema, (self._schemas, self._closed)
+        return type(self), (self._schemas, self._closed)
 
     @cached_property
     def conjunction(self) -> Conjunction:
@@ -110,6 +115,56 @@ class ValueSchema:
             )
             path += islice(members, 1)
         return f"{path[-1][0]}{_UNSATISFIABLE}"
+
+
+class Conditions(ValueSchema):
+    """What a tool's schema says of several arguments together; checked when a call is finished.
+
+    The first of its schemas says which arguments there are.
+    """
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words that say it."""
+        return tuple(dict.fromkeys(word for schema in self._schemas[1:] for word in schema.words if word in _ACROSS))
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What is not enforced while the arguments are decoded."""
+        end = "; no call can obey it, so the tool is refused" if self.unsatisfiable else ""
+        return (f"several parameters together: {', '.join(self.words)}{end}",)
+
+
+def conditions(
+    written: Mapping[str, Any], document: Document, keys: Collection[str], required: Collection[str]
+) -> Conditions | None:
+    """The conditions of a tool, if there are some.
+
+    Parameters
+    ----------
+    written : Mapping
+        The schema of all arguments.
+    document : Document
+        What references point into.
+    keys, required : collection of str
+        The tool's keys, and those that every call has.
+    """
+    if _LEADING_THERE.isdisjoint(written):
+        return None
+    across: list[Schema] = []
+    for schema in with_all(document.schema(written)):
+        said = {word: schema.words[word] for word in _ACROSS if word in schema.words}
+        if said.get("minProperties", 0) <= len(required):
+            said.pop("minProperties", None)
+        if said.get("maxProperties", len(keys)) >= len(keys):
+            said.pop("maxProperties", None)
+        if "if" in said:
+            said |= {word: schema.words[word] for word in ("then", "else") if word in schema.words}
+        across += [Schema(said)] if said else []
+    if not across:
+        return None
+    known = {"properties": dict.fromkeys(keys, EVERYTHING), "required": (*required,), "additionalProperties": NOTHING}
+    return Conditions((Schema(known), *across), document.documentation)
 
 
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:

@@ -1,9 +1,13 @@
-"""The types of JSON Schema, and when two values are equal to it."""
+"""The types of JSON Schema, documented types as schemas, and when two values are equal."""
 
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, Final, Literal, TypeGuard, get_args
+
+from lookup.dictionary import ANY, ValueType
+from lookup.type_names import NULL_NAMES, value_type
 
 Kind = Literal["null", "boolean", "string", "integer", "number", "array", "object"]
 
@@ -24,6 +28,12 @@ IMPLIED: Final = {word: kinds for kinds, words in _IMPLYING for word in words.sp
 
 INFINITE: Final = 1 << 60
 """The size of the smallest value of what has none."""
+
+_NAMES: Final = {
+    "str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "tuple": "tuple",
+    "dict": "object",
+}  # fmt: skip
+_STANDARD: Final[dict[str, frozenset[Kind]]] = {**{kind: frozenset({kind}) for kind in KINDS}, "number": NUMBERS}
 
 _MAX_NUMBER: Final = 10**640  # larger ones cannot be read
 _MAX_MEMBERS: Final = 100_000
@@ -101,3 +111,42 @@ def kind_of(value: Any) -> Kind:
     if isinstance(value, str):
         return "string"
     return "object" if isinstance(value, dict) else "array"
+
+
+@lru_cache(maxsize=1024)
+def kinds_named(name: str) -> frozenset[Kind]:
+    """The types that a name stands for, also one that is not JSON Schema's (``dict``, ``float``)."""
+    if name in _STANDARD:
+        return _STANDARD[name]
+    if name.lower() in NULL_NAMES:
+        return _STANDARD["null"]
+    found = value_type(name)
+    kinds = frozenset[Kind]()
+    for branch in found.any_of or (found,):
+        named = _NAMES.get(branch.kind)
+        kinds |= KINDS if named is None else _STANDARD.get(named, _STANDARD["array"])
+    return kinds | {"null"} if found.nullable else kinds
+
+
+def schema_named(name: str) -> dict[str, Any] | None:
+    """The schema of a name that says more than a type, such as ``List[str]``; ``None`` for all others."""
+    if name in _STANDARD:
+        return None
+    found = value_type(name)
+    return type_schema(found) if found != ValueType(found.kind, nullable=found.nullable) else None
+
+
+def type_schema(of: ValueType) -> dict[str, Any]:
+    """The schema of a type. Objects have their documented keys only; an enum takes precedence over its type."""
+    if of.enum:
+        return {"enum": [*of.enum, *([None] if of.nullable else [])]}
+    row: dict[str, Any] = {} if of.kind == "any" else {"type": _NAMES[of.kind]}
+    if of.any_of:
+        row = {"anyOf": [type_schema(branch) for branch in of.any_of]}
+    elif of.kind == "dict" and of.properties:
+        row["properties"] = {spec.name: type_schema(spec.value_type) for spec in of.properties}
+        row["required"] = [spec.name for spec in of.properties if spec.required]
+        row["additionalProperties"] = False
+    elif of.kind in ("list", "tuple", "dict") and of.items not in (None, ANY):
+        row["additionalProperties" if of.kind == "dict" else "items"] = type_schema(of.items or ANY)
+    return {"anyOf": [row, {"type": "null"}]} if of.nullable and row else row

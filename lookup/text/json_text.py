@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from lookup.errors import LiteralError, MisreadError
+from lookup.errors import LiteralError, MisreadError, found_at
 from lookup.literals.literal_reader import LiteralReader, OpenContainer
-from lookup.messages import found_at
 from lookup.scanning import skip
-from lookup.text.places import Piece, Stretches
+from lookup.source import Piece, Stretches
 
 # Includes the beginnings of tools that have lost their first quote or bracket.
 _CANDIDATE = re.compile(r"""\{(?=\s*(?:["']|name["']))|\[(?=\s*(?:[\[{]|["']name["']))""")

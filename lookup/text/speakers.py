@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from typing import Final
 
-from lookup.text.places import Stretches
+from lookup.source import Stretches
 
 _NAMES: Final = {
     "user": "user", "human": "user", "question": "user", "query": "user",

@@ -1,21 +1,55 @@
-"""Find and read all documentation in a text."""
+"""Find and read all documentation in a text, and report what looks like documentation but was not read."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, MisreadError
-from lookup.forms.claims import Claim, claims, form_of, read_claim
-from lookup.forms.form import TextTool
-from lookup.forms.registry import OBJECT_FORMS, TEXT_FORMS
-from lookup.messages import quoted
-from lookup.source import Source, Unread
+from lookup.errors import DocumentationError, MisreadError, quoted
+from lookup.forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.forms.form import Claim, TextTool, claims, form_of, read_claim
+from lookup.source import Piece, Places, Source, Stretches, Unread
 from lookup.text.json_text import find_json
-from lookup.text.places import Piece, Places, Stretches
 from lookup.text.speakers import Speakers
-from lookup.text.unread import find_unread
 from lookup.text.yaml_text import find_yaml, yaml_documents
+
+_MAX_REPORTED: Final = 50
+
+# Each alternative begins with fixed text or at the start of a line, so that a search takes one pass.
+_LOOKS_LIKE = re.compile(
+    r"""(?P<key>["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)["'][ \t]*:)
+      | (?P<element><(?:function|tool|api)[ \t][^<>\n]{0,200}name[ \t]*=[^<>\n]{0,200}>)
+      | ^[ \t]*(?P<assignment>input_parameters[ \t]*=(?!=))
+      | ^[ \t]*(?P<heading>(?:\#{1,6}[ \t]*)?(?:Function|Tool|API)(?:[ ]name)?[ \t]*:[ \t]*[^\s\d]\S*[ \t]*$)
+      | ^[ \t]*(?P<code>(?:export[ \t]+)?(?:type|function|def|async[ ]function)[ \t]+\w+[ \t]*(?:=[ \t]*)?\()
+      | ^[ \t]*(?P<class>class[ \t]+\w+\((?:\w+\.)?(?:BaseModel|TypedDict)\)[ \t]*:)
+      | ^[ \t]*(?:-[ ]+)?(?P<yaml>(?:paths|parameters|inputSchema|input_schema)[ ]*:[ \t]*\r?$)
+      | ^[ \t]*(?P<arguments>(?:Parameters|Arguments|Args|Input|Tool[ ]Args|Takes[ ]inputs)[ \t]*:[ \t]*(?=\{|\Z))
+      | ^[ \t]*(?:\#{1,6}[ \t]+|[*]{2})(?P<label>(?:Parameters|Arguments|Args|Inputs)[*]{0,2}:?[*]{0,2}[ \t]*$)
+      | (?P<schema>parameters[ \t]*:[ \t]*z\.object\()
+      | ,[ ](?P<rendered>args:[ ](?=\{|\Z))
+      | \b(?P<script>parameters[ \t]*:[ \t]*\{)
+      | (?P<named><(?:name|tool_name)>[^<>\n]{1,200}</(?:name|tool_name)>)
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_IN_STRING = re.compile(
+    r"""\\["'](?:parameters|input_parameters|required_parameters|inputSchema|input_schema)\\["'][ \t]*:"""
+)
+_UNKNOWN: Final = "parameters of a tool in a form that is not known"
+_REASONS: Final = {
+    "string": "documentation inside a string, which is not searched",
+    "key": "an object with parameters that no form reads",
+    "element": "an element of a tool without parameters that can be read",
+    "assignment": "an assignment of parameters without a literal",
+    "heading": "a heading of a tool without documentation that can be read",
+    "code": "a function without documentation that can be read",
+    "class": "the source text of a class, which is not read; pass the class itself",
+    "yaml": "YAML inside other text; it is read in a file of its own or in a fence",
+    "script": "an object of a script, with keys without quotes",
+    "named": "a named element that no form reads",
+}
 
 
 @dataclass(frozen=True)
@@ -69,7 +103,7 @@ class TextReader:
         tools = _without_calls(tools, unread)
         read = Stretches((t.source.span.start, t.source.span.end) for t in tools if t.source and t.source.span)
         parsed = _stretches([*blocks, *pieces])
-        unread += [self._unread(*found) for found in find_unread(self._text, parsed, read)]
+        unread += [self._unread(*found) for found in _find_unread(self._text, parsed, read)]
         return tools, unread
 
     def _blocks(self) -> tuple[list[_Block], list[Piece]]:
@@ -152,3 +186,23 @@ def _without_calls(tools: list[ToolSpec], unread: list[Unread]) -> list[ToolSpec
         else:
             kept.append(tool)
     return kept
+
+
+def _find_unread(text: str, parsed: Stretches, read: Stretches) -> Iterator[tuple[int, int, str]]:
+    """Unread ranges ``(start, end, what it looks like)`` in order, at most 50.
+
+    Parameters
+    ----------
+    parsed : Stretches
+        The literals and tools of the text. They are only searched for documentation inside strings.
+    read : Stretches
+        The tools only.
+    """
+    found = []
+    for start, end in parsed.gaps(len(text)):
+        for match in _LOOKS_LIKE.finditer(text, start, end):
+            kind = match.lastgroup or "key"
+            found.append((match.start(kind), match.end(kind), _REASONS.get(kind, _UNKNOWN)))
+    for start, end in read.gaps(len(text)):
+        found += [(m.start(), m.end(), _REASONS["string"]) for m in _IN_STRING.finditer(text, start, end)]
+    yield from sorted(found)[:_MAX_REPORTED]

@@ -16,9 +16,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
-from lookup.errors import MisreadError
+from lookup.errors import LiteralError, MisreadError, found_at
 from lookup.literals.literal_reader import MAX_DEPTH, MAX_NUMBER_LENGTH
-from lookup.messages import found_at
 
 _PARSER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -59,7 +58,7 @@ def read_yaml(text: str, offset: int = 0) -> list[Any]:
     try:
         for event in yaml.parse(text, Loader=_PARSER):
             builder.take(event)
-    except _Refused as error:
+    except LiteralError as error:
         _fail(error.expected, text, offset, error.position)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -67,14 +66,6 @@ def read_yaml(text: str, offset: int = 0) -> list[Any]:
             mark = error.context_mark or mark
         _fail(f"YAML ({error.problem})", text, offset, mark.index if mark else 0)
     return builder.documents
-
-
-class _Refused(Exception):
-    """YAML that this module rejects: what was expected, and where."""
-
-    def __init__(self, expected: str, position: int) -> None:
-        self.expected = expected
-        self.position = position
 
 
 @dataclass
@@ -104,15 +95,15 @@ class _Builder:
         self._anchors: dict[str, _Node | None] = {}  # None while the node is open
 
     def take(self, event: Any) -> None:
-        """Take the next event. Raises _Refused."""
+        """Take the next event. LiteralError if it is rejected."""
         position = event.start_mark.index
         if isinstance(event, yaml.ScalarEvent):
             self._add(_scalar(event, position), position)
         elif isinstance(event, yaml.CollectionStartEvent):
             if len(self._open) == MAX_DEPTH:
-                raise _Refused(f"at most {MAX_DEPTH} levels of nesting", position)
+                raise LiteralError(f"at most {MAX_DEPTH} levels of nesting", position)
             if self._open and isinstance(self._open[-1].value, dict) and self._open[-1].waiting is None:
-                raise _Refused("a text as key", position)
+                raise LiteralError("a text as key", position)
             value: Any = {} if isinstance(event, yaml.MappingStartEvent) else []
             self._open.append(_Node(value, anchor=event.anchor))
             if event.anchor:
@@ -134,12 +125,12 @@ class _Builder:
         """The node of an anchor, which is counted once more."""
         node = self._anchors.get(anchor or "")
         if node is None:
-            raise _Refused("the name of an anchor further up, and not around it", position)
+            raise LiteralError("the name of an anchor further up, and not around it", position)
         self._copies_left -= node.size
         if self._copies_left < 0:
-            raise _Refused("aliases that stand for less than four times the text", position)
+            raise LiteralError("aliases that stand for less than four times the text", position)
         if len(self._open) + node.height > MAX_DEPTH:
-            raise _Refused(f"at most {MAX_DEPTH} levels of nesting", position)
+            raise LiteralError(f"at most {MAX_DEPTH} levels of nesting", position)
         return node
 
     def _add(self, node: _Node, position: int) -> None:
@@ -156,9 +147,9 @@ class _Builder:
             around.value.append(node.value)
         elif around.waiting is None:
             if node.text is None:
-                raise _Refused("a text as key", position)
+                raise LiteralError("a text as key", position)
             if node.text in around.value and not node.is_merge:
-                raise _Refused("a key that is not there yet", position)
+                raise LiteralError("a key that is not there yet", position)
             around.waiting = node
         else:
             key, around.waiting = around.waiting, None
@@ -172,7 +163,7 @@ def _mappings(value: Any, position: int) -> list[dict[str, Any]]:
     """The mappings that ``<<`` names, one or several, of which the first one wins."""
     found = value[::-1] if isinstance(value, list) else [value]
     if not all(isinstance(mapping, dict) for mapping in found):
-        raise _Refused("YAML (a mapping behind '<<')", position)
+        raise LiteralError("YAML (a mapping behind '<<')", position)
     return found
 
 
@@ -198,7 +189,7 @@ def _number(written: str, position: int) -> int | float | str:
         value = int(written, 16 if "x" in written else 10) if whole else float(written)
         if math.isfinite(value):
             return value
-    raise _Refused(f"a finite number of at most {MAX_NUMBER_LENGTH} characters", position)
+    raise LiteralError(f"a finite number of at most {MAX_NUMBER_LENGTH} characters", position)
 
 
 def _fail(expected: str, text: str, offset: int, position: int) -> NoReturn:

@@ -20,7 +20,7 @@ from typing import Any, Final
 from lookup.errors import MisreadError
 from lookup.forms.openapi import METHODS
 from lookup.scanning import bounded, end_of_line, width
-from lookup.text.places import Piece
+from lookup.source import Piece
 from lookup.text.yaml_reader import read_yaml
 
 # A line of a text that documents tools as YAML; what follows in it is in flow style.

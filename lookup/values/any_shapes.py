@@ -33,7 +33,8 @@ def any_shape(notation: Notation, depth: int = MAX_FREE_DEPTH) -> Shape:
     """Any literal with at most ``depth`` levels of nesting."""
     around = inside(notation)
     scalars = [scalar_shape("float", notation), *scalar_shape("str", notation).alternatives]
-    return Union([*scalars, Literals([*around.booleans, around.null]), *nested_shapes(notation, depth)])
+    words = Literals(map(around.render, (True, False, None)))
+    return Union([*scalars, words, *nested_shapes(notation, depth)])
 
 
 def nested_shapes(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Shape]:

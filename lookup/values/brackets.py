@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 from lookup.values.notations import SPACED, Spacing
-from lookup.values.shapes import END, Place, Shape, Span, byte_length, spans_of
+from lookup.values.shapes import END, Fixed, Place, Shape, Span, byte_length, spans_of
 
 After = Literal["opened", "comma", "space", "colon", "value"]
 """What a gap stands behind: the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon."""
@@ -54,24 +54,7 @@ class BracketShape(Shape):
         return self.bracket + self.opened(END).completed("opened")
 
     def start(self, below: Place) -> Iterable[Place]:
-        return [_Opening(self, below)]
-
-
-class _Opening(Place):
-    """Before a bracket."""
-
-    def __init__(self, shape: BracketShape, below: Place) -> None:
-        self.below = below
-        self._shape = shape
-
-    def read(self, character: str) -> Iterable[Place]:
-        return [Gap(self._shape.opened(self.below), "opened")] if character == self._shape.bracket else ()
-
-    def closing(self) -> str:
-        return self._shape.shortest()
-
-    def spans(self) -> list[Span]:
-        return spans_of(self._shape.bracket)
+        return [Fixed(self.bracket, Gap(self.opened(below), "opened"))]
 
 
 class Gap(Place):

@@ -15,7 +15,7 @@ from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free
-from lookup.values.reading import advance, begun, closing, first_bytes
+from lookup.values.reading import advance, closing, first_bytes, may_begin
 from lookup.values.shapes import Place, Shape, Start, Union, byte_length
 from lookup.values.whole_shapes import whole_shape
 
@@ -41,9 +41,8 @@ class ValueGrammar:
     ----------
     shape : Shape
         The shape of the literals.
-    opener : str
-    literals : tuple of str, optional
-        All literals if they can be listed.
+    opener : str, optional
+        By default that of the shape.
     most_closing : int, optional
         No bracket is opened if closing the value then takes more bytes. For shapes without a bound of their own.
 
@@ -55,19 +54,12 @@ class ValueGrammar:
         All literals, if they can be listed and none is a prefix of another (enums, booleans).
     """
 
-    def __init__(
-        self,
-        shape: Shape,
-        opener: str = "",
-        literals: tuple[str, ...] | None = None,
-        most_closing: int | None = None,
-    ) -> None:
+    def __init__(self, shape: Shape, opener: str | None = None, most_closing: int | None = None) -> None:
         self._shape = shape
-        self._literals = literals
         self._start = Start(shape)
         self._last: tuple[str, list[Place]] = "", [self._start]
         self._most_closing = most_closing
-        self.opener = opener
+        self.opener = shape.opener if opener is None else opener
         self._read_lately: dict[str, list[Place]] = {}
         self._read_before: dict[str, list[Place]] = {}
         self._bytes: dict[str, frozenset[int]] = {}
@@ -75,7 +67,7 @@ class ValueGrammar:
     @cached_property
     def choices(self) -> tuple[str, ...] | None:
         """See the class."""
-        listed = self._literals
+        listed = self._shape.listed
         return listed if listed is not None and is_prefix_free(listed) else None
 
     @property
@@ -111,8 +103,7 @@ class ValueGrammar:
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        low, high = begun(part)
-        return any(first < high and stop > low for place in self._read(text) for first, stop in place.all_spans())
+        return any(may_begin(part, span) for place in self._read(text) for span in place.all_spans())
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
@@ -134,12 +125,8 @@ class ValueGrammar:
 
     def beside(self, literal: str) -> "ValueGrammar":
         """This grammar with one more literal."""
-        return ValueGrammar(
-            Union([self._shape, Literals([literal])]),
-            self.opener if literal.startswith(self.opener) else "",
-            None if self._literals is None else (*self._literals, literal),
-            self._most_closing,
-        )
+        opener = self.opener if literal.startswith(self.opener) else ""
+        return ValueGrammar(Union([self._shape, Literals([literal])]), opener, self._most_closing)
 
     def _read(self, text: str) -> list[Place]:
         """The places of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
@@ -205,8 +192,7 @@ def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     DocumentationError
         If the schema allows no value, or the notation can write none.
     """
-    found = whole_shape(schema.conjunction, notation)
-    return ValueGrammar(found.shape, found.opener, found.literals)
+    return ValueGrammar(whole_shape(schema.conjunction, notation))
 
 
 _FREE: Final = value_schema(True)
@@ -236,12 +222,11 @@ def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     """The grammar of a schema. Without a bound of its own on what closes its values it gets one."""
     if schema.unsatisfiable:
         raise DocumentationError(f"{schema.contradiction}: document what can be written, or leave the key out")
-    found = whole_shape(schema.conjunction, notation)
-    if found.shape.size > MAX_CLOSING:
+    shape = whole_shape(schema.conjunction, notation)
+    if shape.size > MAX_CLOSING:
         raise DocumentationError(
-            f"what the documentation requires of a value takes {found.shape.size} bytes, expected at most "
+            f"what the documentation requires of a value takes {shape.size} bytes, expected at most "
             f"{MAX_CLOSING}; document fewer required keys, or none below the first levels"
         )
-    own = found.shape.longest_closing
-    bound = None if own <= MAX_CLOSING else _MORE_CLOSING + 2 * found.shape.size
-    return ValueGrammar(found.shape, found.opener, found.literals, bound)
+    bound = None if shape.longest_closing <= MAX_CLOSING else _MORE_CLOSING + 2 * shape.size
+    return ValueGrammar(shape, most_closing=bound)

@@ -4,10 +4,10 @@ from typing import Any
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect
-from lookup.literals.literal_reader import parse_literal, read_literal
+from lookup.languages.codepoints import RESERVED_CHARACTER
+from lookup.literals.dialects import JSON
+from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
 from lookup.literals.literal_writer import render_json, render_literal
-from lookup.reserved import RESERVED_CHARACTER
 from lookup.schema.value_schema import schema_of
 from lookup.values.notations import Notation, RawText, inside, renderer
 
@@ -38,8 +38,7 @@ def _unquoted(text: str, spec: ParameterSpec) -> Any:
             return member
     if _may_be_text(text, spec):
         return text
-    value = _parsed(text, PYTHON_OR_JSON)
-    return text if value is MISSING else value
+    return literal_or(text, text)
 
 
 def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
@@ -47,7 +46,7 @@ def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
     content, is_text = _content(text, notation)
     if is_text:
         return content
-    value = _parsed(content, JSON) if content == content.strip() else MISSING
+    value = literal_or(content, MISSING, JSON) if content == content.strip() else MISSING
     if value is MISSING:
         if is_text is None:
             return content
@@ -64,14 +63,6 @@ def _may_be_text(content: str, spec: ParameterSpec) -> bool:
 def _obeys(value: Any, spec: ParameterSpec) -> bool:
     is_default = spec.default is not MISSING and render_json(value) == render_json(spec.default)
     return is_default or schema_of(spec).allows(value)
-
-
-def _parsed(text: str, dialect: Dialect) -> Any:
-    """The value of a literal; ``MISSING`` if it is none."""
-    try:
-        return parse_literal(text, dialect)
-    except LiteralError:
-        return MISSING
 
 
 def _content(text: str, notation: RawText) -> tuple[str, bool | None]:
@@ -124,34 +115,23 @@ def render_value(value: Any, notation: Notation) -> str:
     return renderer(notation)(value)
 
 
-def literal_end(text: str, position: int, notation: Notation) -> int:
-    """Return the end of the literal that starts at ``position``; LiteralError if there is none."""
-    if isinstance(notation, RawText):
-        core = notation.mark.lstrip("\n")
-        found = text.find(core, position)
-        if found < 0:
-            raise LiteralError(repr(notation.mark), len(text))
-        return found + len(core)
-    return read_literal(text, position, inside(notation).dialect)[1]
-
-
 def is_literal(text: str, notation: Notation) -> bool:
     """Whether readers get a value back from its rendered text.
 
     Notations without escapes cannot carry some texts and keys, raw texts no white space at their ends, and none of them
     a reserved character.
     """
-    mark = "" if isinstance(notation, str) else notation.mark
-    if RESERVED_CHARACTER.search(text.replace(mark, "") if mark else text):
+    if isinstance(notation, str):  # it has escapes
+        return not RESERVED_CHARACTER.search(text)
+    if RESERVED_CHARACTER.search(text.replace(notation.mark, "")):
         return False
-    if isinstance(notation, str):
-        return True  # they have escapes
+    if isinstance(notation, RawText):
+        core, content = notation.mark.lstrip("\n"), _content(text, notation)[0]
+        return text.find(core) + len(core) == len(text) and content == content.strip()
     try:
-        end = literal_end(text, 0, notation)
+        return read_literal(text, 0, inside(notation).dialect)[1] == len(text)
     except LiteralError:
         return False
-    content = _content(text, notation)[0] if isinstance(notation, RawText) else ""
-    return end == len(text) and content == content.strip()
 
 
 def is_key(name: str, notation: Notation) -> bool:

@@ -7,9 +7,9 @@ from functools import cached_property, reduce
 from typing import Any, Final, Literal
 
 from lookup.errors import DocumentationError
+from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.reserved import RESERVED_CHARACTER
-from lookup.schema.leaves import Constants, Texts, matches
+from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import (
     MAX_LISTED,
     Branch,
@@ -64,14 +64,16 @@ class NodeShapes:
     def __init__(self, notation: Notation) -> None:
         self.notation: Notation = notation
         self._inside = inside(notation)
-        self._known: dict[Conjunction, Lazy] = {}
-        self._known_listed: dict[Conjunction, Lazy] = {}
+        self._known: dict[tuple[Conjunction, bool], Lazy] = {}
         self._measuring: list[Lazy] = []
         self._measured = 0
 
-    def of(self, conjunction: Conjunction) -> "Lazy":
-        """The shape of a schema; the same object for the same schema."""
-        return self._item(conjunction, unique=False)
+    def of(self, conjunction: Conjunction, listed: bool = False) -> "Lazy":
+        """The shape of a schema, with its values ``listed`` where they are few; the same object for the same schema."""
+        key = conjunction, listed
+        if key not in self._known:
+            self._known[key] = Lazy(conjunction, self, listed)
+        return self._known[key]
 
     def branch(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch; none if the notation cannot write its values."""
@@ -99,7 +101,7 @@ class NodeShapes:
         return is_literal(text, self.notation)
 
     def _texts(self, branch: Texts) -> list[Shape]:
-        if branch.language is None:
+        if branch.language is ANY_TEXT:
             return [scalar_shape("str", self.notation)]
         found = [text_shape(syntax, branch.language) for syntax in self._inside.texts]
         return [shape for shape in found if shape is not None]
@@ -108,18 +110,11 @@ class NodeShapes:
         unique = branch.unique and leaves_values(branch)
         dialect = self._inside.dialect if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
-        prefix = [self._item(item, unique) for item in possible]
+        prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
         further = branch.rest if len(possible) == len(branch.prefix) else None
-        rest = None if further is None or further.is_empty else self._item(further, unique)
+        rest = None if further is None or further.is_empty else self.of(further, listed=unique)
         bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
         return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
-
-    def _item(self, item: Conjunction, unique: bool) -> "Lazy":
-        """The shape of an item. Items that must differ are listed where there are few."""
-        known = self._known_listed if unique else self._known
-        if item not in known:
-            known[item] = Lazy(item, self, listed=unique)
-        return known[item]
 
     def longest_closing(self, shape: "Lazy") -> int:
         """The bound of a shape; ``UNKNOWN`` inside itself, and where too many were measured."""
@@ -135,7 +130,7 @@ class NodeShapes:
     def listed(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch, with its values listed if they are few."""
         values = listed_values_of(branch)
-        return self.branch(branch if values is None or len(values) > MAX_LISTED else Constants(tuple(values)))
+        return self.branch(branch if values is None else Constants(tuple(values)))
 
     def _object(self, branch: Objects) -> Shape:
         names = list(branch.keys)
@@ -180,8 +175,7 @@ class NodeShapes:
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
-        language, free = branch.free_language, branch.free
-        members = None if language is None else language.members(MAX_LISTED)
+        members, free = branch.free_language.members(MAX_LISTED), branch.free
         if members is None or free is None:
             return None
         found = {name: free(name) for name in members}
@@ -192,12 +186,12 @@ class NodeShapes:
         if free is None:
             return None
         language = self._free_language(branch)
-        if language is not None and language.is_empty:
+        if language.is_empty:
             return None
         texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
 
         def value(name: str) -> Shape | None:
-            if language is not None and not matches(language, name):
+            if language is not ANY_TEXT and name not in language:
                 return None
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
@@ -206,13 +200,13 @@ class NodeShapes:
         bound = Union(values) if values else any_shape(self.notation)
         return FreeKeys(tuple(texts), value, bound) if texts else None
 
-    def _free_language(self, branch: Objects) -> Language | None:
-        """The free keys that have a value; ``None`` if they may be any text."""
+    def _free_language(self, branch: Objects) -> Language:
+        """The free keys that have a value."""
         groups = groups_of(branch)
         possible = [group for group in groups or [] if not group.values.is_empty]
         if groups is None or len(possible) == len(groups) > 0:
             return branch.free_language
-        return reduce(Language.either, (group.language or ANY_TEXT for group in possible), any_of(()))
+        return reduce(Language.either, (group.language for group in possible), any_of(()))
 
 
 class Lazy(Shape):
@@ -245,10 +239,6 @@ class Lazy(Shape):
         if not shapes:
             raise DocumentationError(self._reason)
         return shapes[0] if len(shapes) == 1 else Union(shapes)
-
-    @property
-    def bracket(self) -> str:  # type: ignore[override]
-        return self.inner.bracket
 
     @property
     def alternatives(self) -> tuple[Shape, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
+from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from lookup.literals.dialects import JSON, PYTHON_OR_JSON, QUOTED, Dialect, bare_keys
 from lookup.literals.literal_writer import (
     escape,
@@ -24,7 +25,6 @@ from lookup.literals.literal_writer import (
     render_quoted,
     render_raw,
 )
-from lookup.reserved import RESERVED, RESERVED_CHARACTER
 
 
 @dataclass(frozen=True)
@@ -144,12 +144,8 @@ class Inside:
 
     Attributes
     ----------
-    plain_text : TextSyntax
-        A text that is the whole value.
     texts : tuple of TextSyntax
-        The alternatives for a text inside brackets.
-    booleans : tuple of str
-    null : str
+        The alternatives for a text, the usual one first.
     render : callable
         Value -> literal.
     keys : callable
@@ -162,10 +158,7 @@ class Inside:
         How literals are read.
     """
 
-    plain_text: TextSyntax
     texts: tuple[TextSyntax, ...]
-    booleans: tuple[str, str]
-    null: str
     render: Callable[[Any], str]
     keys: Callable[[str], list[str]]
     free_keys: tuple[TextSyntax, ...]
@@ -180,35 +173,21 @@ def _between_quotes(value: Any) -> str:
 
 
 _PYTHON: Final = Inside(
-    _SINGLE,
     (_SINGLE, _DOUBLE),
-    ("True", "False"),
-    "None",
     render_literal,
     lambda key: [render_literal(key), render_literal(key, '"')],
     (_SINGLE, _DOUBLE),
 )
 _PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
-    _INNER,
     (_INNER, _INNER_SINGLE),
-    ("True", "False"),
-    "None",
     _between_quotes,
     lambda key: [_between_quotes(key), escape(render_literal(key), "'")],
     (_INNER, _INNER_SINGLE),
     dialect=QUOTED,
 )
 _AS_JSON: Final = Inside(
-    _JSON,
-    (_JSON,),
-    ("true", "false"),
-    "null",
-    render_json,
-    lambda key: [render_json(key)],
-    (_JSON,),
-    has_tuples=False,
-    dialect=JSON,
+    (_JSON,), render_json, lambda key: [render_json(key)], (_JSON,), has_tuples=False, dialect=JSON
 )
 
 
@@ -228,13 +207,9 @@ def inside(notation: Notation) -> Inside:
 
 
 def _bare(text: TextSyntax, notation: BareKeys) -> Inside:
-    render = renderer(notation)
     return Inside(
-        text,
         (text,),
-        ("true", "false"),
-        "null",
-        render,
+        renderer(notation),
         lambda key: [f"{key}:"],
         (BARE_KEY,),
         has_tuples=False,

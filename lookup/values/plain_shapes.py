@@ -125,6 +125,10 @@ class Literals(LeafShape):
         found = list(filter(wanted, self.given))
         return Literals(found) if found else None
 
+    @property
+    def listed(self) -> tuple[str, ...]:
+        return self.given
+
     @cached_property
     def longest_closing(self) -> int:
         return max(map(byte_length, self.given))

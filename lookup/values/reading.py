@@ -8,8 +8,8 @@ from typing import Final
 
 from lookup.values.shapes import END, Place, Span, byte_length
 
-_SIZES: Final = ((0, 0x80, 0, 0), (0x80, 0x800, 6, 0xC0), (0x800, 0x10000, 12, 0xE0), (0x10000, 0x110000, 18, 0xF0))
-"""Code points with so many bytes, the bits behind those of the first byte, and what is added to it."""
+_NEVER_FIRST: Final = range(0x80, 0xC2)
+"""Bytes that begin no character in UTF-8."""
 
 
 def advance(places: Sequence[Place], text: str, most: int | None = None) -> list[Place]:
@@ -110,18 +110,16 @@ def first_bytes(places: Iterable[Place]) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def _first_bytes(span: Span) -> frozenset[int]:
-    first, stop = span
-    found: set[int] = set()
-    for low, high, shift, lead in _SIZES:
-        if first < high and stop > low:
-            found.update(range((max(first, low) >> shift) + lead, (min(stop, high) - 1 >> shift) + lead + 1))
-    return frozenset(found)
+    first, last = _ends(span, 1)
+    return frozenset(range(first[0], last[0] + 1)).difference(_NEVER_FIRST)
 
 
-def begun(part: bytes) -> Span:
-    """The code points of the characters whose UTF-8 bytes begin so."""
-    low, high, shift, lead = next(size for size in reversed(_SIZES) if part[0] >= size[3])
-    point = part[0] - lead
-    for byte in part[1:]:
-        point, shift = point << 6 | byte & 0x3F, shift - 6
-    return max(point << shift, low), min((point + 1) << shift, high)
+def may_begin(part: bytes, span: Span) -> bool:
+    """Whether the UTF-8 bytes of one of some code points begin with ``part``, with which a character begins."""
+    first, last = _ends(span, len(part))
+    return first <= part <= last
+
+
+def _ends(span: Span, size: int) -> tuple[bytes, bytes]:
+    """The first bytes of the first and of the last code point; those of all others lie between, as UTF-8 is ordered."""
+    return chr(span[0]).encode(errors="surrogatepass")[:size], chr(span[1] - 1).encode(errors="surrogatepass")[:size]

@@ -132,6 +132,16 @@ class Shape(ABC):
         return (self,)
 
     @property
+    def opener(self) -> str:
+        """The text that every literal begins with; may be empty."""
+        return self.bracket
+
+    @property
+    def listed(self) -> tuple[str, ...] | None:
+        """All literals, if they are listed."""
+        return None
+
+    @property
     @abstractmethod
     def size(self) -> int: ...
 
@@ -290,6 +300,10 @@ class Enclosed(Shape):
         inner = max(self._inner.longest_closing, self._inner.size)
         return byte_length(self._opening) + inner + byte_length(self._closing)
 
+    @property
+    def opener(self) -> str:
+        return self._opening + self._inner.bracket
+
     def shortest(self) -> str:
         return self._opening + self._inner.shortest() + self._closing
 
@@ -306,6 +320,16 @@ class Union(Shape):
     @cached_property
     def alternatives(self) -> tuple[Shape, ...]:
         return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
+
+    @property
+    def opener(self) -> str:
+        openers = {shape.opener for shape in self.alternatives}
+        return openers.pop() if len(openers) == 1 else ""
+
+    @property
+    def listed(self) -> tuple[str, ...] | None:
+        found = [shape.listed for shape in self.alternatives]
+        return None if None in found else tuple(dict.fromkeys(text for texts in found for text in texts or ()))
 
     @cached_property
     def size(self) -> int:

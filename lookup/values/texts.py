@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.languages.codepoints import END
-from lookup.languages.language import Language, State, completions, pattern_language
+from lookup.languages.language import ANY_TEXT, Language, State, completions, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
@@ -94,12 +94,12 @@ def _writing(syntax: TextSyntax) -> _Writing:
     return _Writing(syntax)
 
 
-def text_shape(syntax: TextSyntax, language: Language | None = None) -> "Text | None":
+def text_shape(syntax: TextSyntax, language: Language) -> "Text | None":
     """The texts of a language in a syntax; ``None`` if it can write none of them.
 
     A language that becomes too large with the syntax is not enforced.
     """
-    if language is None:
+    if language is ANY_TEXT:
         return any_text(syntax)
     try:
         language = language.both(any_text(syntax).language)
@@ -134,6 +134,10 @@ class Text(LeafShape):
         self.first = (language.start, "")
         self._spans: dict[State, list[Span]] = {}
 
+    @property
+    def opener(self) -> str:
+        return self.syntax.opening
+
     @cached_property
     def _shortest(self) -> str:
         rest = self.language.rest(self.language.start)
@@ -156,7 +160,7 @@ class Text(LeafShape):
         if pending:
             return self._escaped(read, pending + character)
         if self.writing.is_plain(character):
-            behind = self.language.step(read, character)
+            behind = self.language.run(read, character)
             return None if behind is None else (behind, "")
         return self._escaped(read, character) if character == "\\" else None
 
@@ -168,14 +172,14 @@ class Text(LeafShape):
         escaped = self.writing.escape(pending)
         if escaped is None:
             return (read, pending)
-        behind = self.language.step(read, escaped)
+        behind = self.language.run(read, escaped)
         return None if behind is None else (behind, "")
 
     def _possible(self, read: State, pending: str) -> Iterator[_Escape]:
         """The usual escapes that begin so and whose characters may follow."""
-        step = self.language.step
+        run = self.language.run
         for escape in self.writing.escapes:
-            if escape.written.startswith(pending) and step(read, escape.character) is not None:
+            if escape.written.startswith(pending) and run(read, escape.character) is not None:
                 yield escape
 
     def skip(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
@@ -198,7 +202,7 @@ class Text(LeafShape):
             possible = next(self._possible(read, pending)).written if self.is_limited else None
             begun = possible[len(pending) :] if possible else self.writing.completed(pending)
             escaped = self.writing.escape(pending + begun)
-            read = (self.language.step(read, escaped) if escaped else None) or read
+            read = (self.language.run(read, escaped) if escaped else None) or read
         for rest in completions(self.language, read):
             yield begun + self.writing.written(rest)
 
@@ -218,7 +222,7 @@ class Text(LeafShape):
         spans = list(self.language.spans(read))
         plain = self.writing.plain
         found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
-        step = self.language.step
-        if any(step(read, escape.character) is not None for escape in self.writing.escapes):
+        run = self.language.run
+        if any(run(read, escape.character) is not None for escape in self.writing.escapes):
             found.append((ord("\\"), ord("\\") + 1))
         return [span for span in found if span[0] < span[1]]

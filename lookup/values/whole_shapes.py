@@ -1,10 +1,10 @@
 """The shape of a whole value that obeys a schema, in each notation."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from lookup.errors import DocumentationError
+from lookup.languages.language import ANY_TEXT
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Branch, Conjunction, Lists, Objects
 from lookup.values.any_shapes import any_shape, nested_shapes
@@ -18,25 +18,7 @@ from lookup.values.texts import any_text, text_shape
 _BRACKETS = "[{"
 
 
-@dataclass(frozen=True)
-class WholeValue:
-    """The shape of a whole value.
-
-    Attributes
-    ----------
-    shape : Shape
-    opener : str
-        The text that every literal begins with.
-    literals : tuple of str or None
-        All literals, if they are listed.
-    """
-
-    shape: Shape
-    opener: str = ""
-    literals: tuple[str, ...] | None = None
-
-
-def whole_shape(conjunction: Conjunction, notation: Notation) -> WholeValue:
+def whole_shape(conjunction: Conjunction, notation: Notation) -> Shape:
     """The shape of the values that some schemas allow together.
 
     Raises
@@ -47,29 +29,23 @@ def whole_shape(conjunction: Conjunction, notation: Notation) -> WholeValue:
     made = list(_anything(notation) if conjunction.node.anything else _branches(conjunction.inhabited, notation))
     if not made:
         raise DocumentationError(NO_VALUE)
-    listed = [one.literals for one in made if one.literals is not None]
-    openers = {one.opener for one in made}
-    return WholeValue(
-        made[0].shape if len(made) == 1 else Union([one.shape for one in made]),
-        openers.pop() if len(openers) == 1 else "",
-        tuple(dict.fromkeys(text for texts in listed for text in texts)) if len(listed) == len(made) else None,
-    )
+    return made[0] if len(made) == 1 else Union(made)
 
 
-def _anything(notation: Notation) -> Iterator[WholeValue]:
+def _anything(notation: Notation) -> Iterator[Shape]:
     """Any value. A raw text before which nothing stands may be a scalar of any type."""
     if notation == "quoted":
-        yield WholeValue(any_text(QUOTED_TEXT), QUOTED_TEXT.opening)
+        yield any_text(QUOTED_TEXT)
     elif isinstance(notation, RawText):
         same = notation.text_lead == notation.other_lead
-        yield WholeValue(any_text(raw_text(notation, _BRACKETS if same else "")), notation.text_lead)
+        yield any_text(raw_text(notation, _BRACKETS if same else ""))
         others = Union(nested_shapes(notation)) if same else any_shape(notation)
-        yield WholeValue(Enclosed(notation.other_lead, others, notation.mark), notation.other_lead)
+        yield Enclosed(notation.other_lead, others, notation.mark)
     else:
-        yield WholeValue(any_shape(notation))
+        yield any_shape(notation)
 
 
-def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeValue]:
+def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[Shape]:
     """The values of each branch.
 
     Where nothing tells texts from others, a free text may be a scalar of any type, and between quotes anything. Raw, it
@@ -77,7 +53,7 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeV
     """
     raw = notation if isinstance(notation, RawText) else None
     same = notation == "quoted" or (raw is not None and raw.text_lead == raw.other_lead)
-    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is None]
+    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is ANY_TEXT]
     nested = any(isinstance(branch, Lists | Objects) for branch in branches)
     shapes = NodeShapes(notation)
     inner: list[Shape] = []
@@ -87,10 +63,9 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeV
                 syntax = raw_text(raw, _BRACKETS if same and nested else "") if raw else _text(notation)
                 text = text_shape(syntax, branch.language)
                 if text is not None:
-                    yield WholeValue(text, syntax.opening)
+                    yield text
             case Constants(values):
-                literals = written_members(values, renderer(notation), partial(is_literal, notation=notation))
-                yield WholeValue(Literals(literals), "", tuple(literals))
+                yield Literals(written_members(values, renderer(notation), partial(is_literal, notation=notation)))
             case Lists() | Objects() if raw:
                 inner += shapes.branch(branch)
             case _ if raw:
@@ -98,18 +73,16 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[WholeV
             case _:
                 yield _alone(branch, shapes, notation)
     if raw and inner:
-        yield WholeValue(Enclosed(raw.other_lead, Union(inner), raw.mark), raw.other_lead)
+        yield Enclosed(raw.other_lead, Union(inner), raw.mark)
 
 
 def _text(notation: Notation) -> TextSyntax:
-    return QUOTED_TEXT if notation == "quoted" else inside(notation).plain_text
+    return QUOTED_TEXT if notation == "quoted" else inside(notation).texts[0]
 
 
-def _alone(branch: Branch, shapes: NodeShapes, notation: Notation) -> WholeValue:
+def _alone(branch: Branch, shapes: NodeShapes, notation: Notation) -> Shape:
     """A list, an object, a number, or a listed value that stands alone or between quotes."""
     if notation == "python-json" and isinstance(branch, Objects):
         shapes = NodeShapes("json")
     shape = shapes.branch(branch)[0]
-    if notation == "quoted":
-        return WholeValue(Enclosed("'", shape, "'"), f"'{shape.bracket}")
-    return WholeValue(shape, shape.bracket)
+    return Enclosed("'", shape, "'") if notation == "quoted" else shape

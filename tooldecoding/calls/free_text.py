@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from lookup.reserved import RESERVED
+from lookup.languages.codepoints import RESERVED
 from tooldecoding.calls.names import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.thinking import Thinking

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.dictionary import MISSING
-from lookup.duplicates import OnDuplicate
+from lookup.extract import OnDuplicate
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import digest
 from tooldecoding.options.decode_options import Detail

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from lookup import LookupDictionary, extract
-from lookup.duplicates import OnDuplicate
+from lookup.extract import OnDuplicate
 from tooldecoding.chat.documentation import Documentation, json_schema, tool_name
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.errors import ChatWarning, PromptError

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from lookup import DocumentationError, extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
-from lookup.duplicates import OnDuplicate
+from lookup.extract import OnDuplicate
 from lookup.source import Source
 from tooldecoding.chat.templates import chosen_format, misfits
 from tooldecoding.cli.command import Command

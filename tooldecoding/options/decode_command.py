@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from lookup.duplicates import OnDuplicate
+from lookup.extract import OnDuplicate
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from transformers import PreTrainedTokenizerBase
 
-from lookup.reserved import RESERVED, RESERVED_CHARACTER
+from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 
 END: Final = chr(RESERVED.start)
 """Stands for all tokens that end a turn."""

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 from transformers import PreTrainedTokenizerBase
 
-from lookup.reserved import RESERVED_CHARACTER
+from lookup.languages.codepoints import RESERVED_CHARACTER
 from tooldecoding.engines.logits import Tokens
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.special_texts import special_texts

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lookup.reserved import RESERVED_CHARACTER
+from lookup.languages.codepoints import RESERVED_CHARACTER
 from tooldecoding.errors import PromptError
 
 
