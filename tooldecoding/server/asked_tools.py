@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary, ToolSpec
@@ -100,15 +99,8 @@ def unenforced(tool: ToolSpec, strict: bool) -> list[str]:
     PromptError
         If there is something, and the schema is strict.
     """
-    found = list(islice(_notes(tool), _MOST_NOTES))
+    # the tool's own notes say where references lead nowhere
+    found = [*tool.notes, *(note for note in tool.unenforced if "leads nowhere" not in note)][:_MOST_NOTES]
     if strict and found:
         raise PromptError(f"strict is asked for, but not all of the schema can be enforced: {found[0]:.200}")
     return found
-
-
-def _notes(tool: ToolSpec) -> Iterator[str]:
-    yield from tool.notes
-    for parameter in tool.parameters:
-        for note in () if parameter.schema is None else parameter.schema.notes:
-            if "leads nowhere" not in note:  # the tool's notes say so
-                yield f"key {parameter.name!r:.60}: {note}"
