@@ -59,13 +59,13 @@ class FreeKeys(NamedTuple):
         The alternatives for writing one.
     value : callable
         Key -> the shape of its value; ``None`` if the object may not have this key.
-    bound : Shape
-        A shape of values, for bounds on what closes an object.
+    values : tuple of Shape
+        What values there are, for bounds on what closes an object.
     """
 
     texts: tuple[Text, ...]
     value: Callable[[str], Shape | None]
-    bound: Shape
+    values: tuple[Shape, ...]
 
 
 class KeyRules:

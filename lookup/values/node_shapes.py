@@ -196,9 +196,8 @@ class NodeShapes:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
-        values = [self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty]
-        bound = Union(values) if values else any_shape(self.notation)
-        return FreeKeys(tuple(texts), value, bound) if texts else None
+        values = tuple(self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty)
+        return FreeKeys(tuple(texts), value, values or (any_shape(self.notation),)) if texts else None
 
     def _free_language(self, branch: Objects) -> Language:
         """The free keys that have a value."""

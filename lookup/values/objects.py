@@ -38,7 +38,7 @@ class Record(BracketShape):
         under_way = [_longest(key) - key.required * (key.size + len(", ")) for key in self.rules.keys]
         if self.rules.free is not None:
             key = max(text.longest_closing for text in self.rules.free.texts) + _TO_TELL_APART + len(" : ")
-            under_way.append(max(key + self.rules.free.bound.size, self.rules.free.bound.longest_closing))
+            under_way += [max(key + value.size, value.longest_closing) for value in self.rules.free.values]
         needed = {number for key in self.rules.keys for number in key.needs}
         required = sum(key.size + len(", ") for n, key in enumerate(self.rules.keys) if key.required or n in needed)
         return max(under_way, default=0) + required + len(" }") + (self.size if self.rules.least else 0)

@@ -52,6 +52,7 @@ def reading(schema: Schema) -> None:
         allowed.allows(value)
     grammar = grammar_of(allowed)
     assert grammar is None or grammar.complete(grammar.close(""))
+    assert grammar is None or len(grammar.close("")) <= grammar.longest_closing
 
 
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
@@ -115,8 +116,10 @@ MEMBERS = [f"v{n}" for n in range(5000)]
         {"type": "array", "items": {"enum": MEMBERS}, "uniqueItems": True, "minItems": 50},
         {"properties": {name: {"type": "string"} for name in MEMBERS}, "required": MEMBERS[:1000]},
         {"patternProperties": {f".*a.{{{n}}}b": {"type": "integer"} for n in range(20)}, "additionalProperties": False},
+        {"type": "object", "additionalProperties": {"$ref": "#"}},
+        {"type": "object", "patternProperties": {"^a": {"$ref": "#"}, "^b": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}},
     ],
-    ids=range(5),
+    ids=range(7),
 )
 def test_many_members_and_keys(schema: Schema) -> None:
     reading(schema)
