@@ -117,7 +117,7 @@ MEMBERS = [f"v{n}" for n in range(5000)]
         {"properties": {name: {"type": "string"} for name in MEMBERS}, "required": MEMBERS[:1000]},
         {"patternProperties": {f".*a.{{{n}}}b": {"type": "integer"} for n in range(20)}, "additionalProperties": False},
         {"type": "object", "additionalProperties": {"$ref": "#"}},
-        {"type": "object", "patternProperties": {"^a": {"$ref": "#"}, "^b": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}},
+        {"patternProperties": {"^a": {"$ref": "#"}, "^b": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}},
     ],
     ids=range(7),
 )
