@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
+from lookup.errors import quoted
 from lookup.source import Source, Unread
 from lookup.stated_fields import stated_fields
 
@@ -210,7 +211,7 @@ class ToolSpec:
     @property
     def unenforced(self) -> tuple[str, ...]:
         """What the documentation says of values that is not enforced while they are decoded, only checked after."""
-        found = [f"parameter {p.name!r}: {note}" for p in self.parameters if p.schema for note in p.schema.notes]
+        found = [f"parameter {quoted(p.name)}: {note}" for p in self.parameters if p.schema for note in p.schema.notes]
         return (*found, *(self.conditions.notes if self.conditions else ()))
 
     @property
