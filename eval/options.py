@@ -9,8 +9,8 @@ from eval.benchmarks.samples import Benchmark
 from eval.errors import EvalError
 from tooldecoding.formats.known_formats import BENCHMARK_FORMATS, CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
+from tooldecoding.options.model_options import RayOptions
 from tooldecoding.options.option import Count, NotNegative, option
-from tooldecoding.options.ray_options import RayOptions
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
 MethodName = Literal[

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
 from lookup.errors import quoted
+from lookup.languages.formats import stated_fields
 from lookup.source import Source, Unread
-from lookup.stated_fields import stated_fields
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
 

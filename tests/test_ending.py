@@ -12,8 +12,8 @@ import pytest
 from batch_echo import Echo, Folder, row
 from command_line import CASES
 from lookup.errors import ToolDecodingError
-from tooldecoding.batches.decode_task import GROUP
-from tooldecoding.cli.ending import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
+from tooldecoding.batches.batch import GROUP
+from tooldecoding.cli.app import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tools import documented
 
 ROOT = Path(__file__).parent.parent

@@ -10,7 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
-from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests
@@ -24,13 +24,11 @@ from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
-from tooldecoding.models.places import demand_placed
+from tooldecoding.models.sources import demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.request import Request, Tools
-from tooldecoding.request_run import RequestRun
-from tooldecoding.result import DecodeResult
+from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Run, Scheduler
-from tooldecoding.text_stream import ResultStream, TextPiece
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 

@@ -20,13 +20,12 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.models.places import input_device
-from tooldecoding.models.sources import find_source
+from tooldecoding.models.sources import find_source, input_device
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
 from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
-from tooldecoding.tokens.special_texts import END
+from tooldecoding.tokens.token_texts import END
 
 _MOST_TOKENS: Final = 64
 """Tokens of a value; no sample has more."""

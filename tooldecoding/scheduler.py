@@ -30,8 +30,8 @@ from operator import itemgetter
 from typing import Any, Final, Generic, TypeVar
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
-from tooldecoding.engines.feed_pieces import cut, tokens_in_front
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.passes import cut, tokens_in_front
 
 T = TypeVar("T")
 Decoding = Coroutine[Any, Any, T]

@@ -23,7 +23,7 @@ from eval.methods.plain_decoding import plain_search
 from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
-from tooldecoding.engines.batched_cache import cache_bytes
+from tooldecoding.engines.batched_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request

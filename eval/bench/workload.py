@@ -12,7 +12,7 @@ from eval.bench.options import HEADS, TAILS, BenchOptions
 from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import ToolSpec
-from tooldecoding.chat.prompts import api_bank_prompt
+from tooldecoding.chat.templates import api_bank_prompt
 from tooldecoding.tokens.token_table import TokenTable
 
 TOOL: Final = "MakeAppointment"

@@ -13,7 +13,7 @@ from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from tooldecoding.chat.documentation import json_schema
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.tokens.special_texts import END, SpecialTexts
+from tooldecoding.tokens.token_texts import END, SpecialTexts
 
 _PIECES = re.compile(rf"({RESERVED_CHARACTER.pattern})")
 

@@ -17,8 +17,8 @@ from tooldecoding.decoder import ToolDecoder, callable_tools
 from tooldecoding.request import Request
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Pick
-from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable, is_characters
+from tooldecoding.tokens.token_texts import END
 
 Bits = np.ndarray[Any, np.dtype[np.int32]]
 """Which tokens are allowed; a bit each, 32 in each number."""

@@ -10,9 +10,9 @@ from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerB
 from eval.methods.prediction import Prediction
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.models.places import input_device
+from tooldecoding.models.sources import input_device
 from tooldecoding.request import Request
-from tooldecoding.tokens.special_texts import special_texts
+from tooldecoding.tokens.token_texts import special_texts
 
 _MARK = "["
 """What most calls begin with: tells whether the tokenizer would merge it with the end of a prompt."""

@@ -16,16 +16,16 @@ from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
 from tooldecoding.chat.messages import Message
-from tooldecoding.chat.prompts import (
+from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.templates import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
     BFCL_ENDING,
     BFCL_INSTRUCTION,
     api_bank_prompt,
     bfcl_prompt,
+    chat_format,
 )
-from tooldecoding.chat.template_habits import habits_of
-from tooldecoding.chat.templates import chat_format
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO

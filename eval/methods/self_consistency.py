@@ -19,8 +19,7 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
-from tooldecoding.request_run import RequestRun
-from tooldecoding.result import DecodeResult
+from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
 from voting import merge

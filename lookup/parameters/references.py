@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from lookup.parameters.requiredness import is_required
 from lookup.schema.document import Document
-from lookup.schema.words import names
+from lookup.schema.schema import names
 from lookup.type_names import NULL_NAMES
 
 Schema = Mapping[str, Any]

@@ -14,8 +14,21 @@ from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Branch, Lists
 from lookup.schema.number_range import Numbers, common_multiple
 from lookup.schema.object_branches import Conjoin, objects_of
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said, with_all
-from lookup.schema.words import IMPLIED, INFINITE, KINDS, NUMBERS, Kind, exact, identity, is_number
+from lookup.schema.schema import (
+    EVERYTHING,
+    IMPLIED,
+    INFINITE,
+    KINDS,
+    NOTHING,
+    NUMBERS,
+    Kind,
+    Schema,
+    exact,
+    identity,
+    is_number,
+    said,
+    with_all,
+)
 
 _OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "notes"}
 _OTHERS: Final[dict[Kind, tuple[Any, ...]]] = {"boolean": (True, False), "null": (None,)}

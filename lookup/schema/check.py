@@ -18,8 +18,7 @@ from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import language_of
 from lookup.schema.object_branches import read_keys
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
-from lookup.schema.words import IMPLIED, Kind, exact, identity, is_number, kind_of
+from lookup.schema.schema import EVERYTHING, IMPLIED, NOTHING, Kind, Schema, Words, exact, identity, is_number, kind_of
 
 _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200

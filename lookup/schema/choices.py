@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from lookup.schema.branches import Comparison, branches_of, contradict
 from lookup.schema.nodes import Branch, Conjunction, Node
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
-from lookup.schema.words import KINDS, NUMBERS, Kind
+from lookup.schema.schema import EVERYTHING, KINDS, NOTHING, NUMBERS, Kind, Schema, Words
 
 MAX_BRANCHES: Final = 64
 """The most branches of one union."""

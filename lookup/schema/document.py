@@ -9,10 +9,13 @@ from functools import cached_property, partial
 from typing import Any, Final
 from urllib.parse import unquote, urljoin
 
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema, Words
-from lookup.schema.words import (
+from lookup.schema.schema import (
+    EVERYTHING,
     KINDS,
+    NOTHING,
     Kind,
+    Schema,
+    Words,
     exact,
     identity,
     is_number,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
 from lookup.languages.limits import LanguageError
-from lookup.schema.words import INFINITE
+from lookup.schema.schema import INFINITE
 
 NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
 """Formats of JSON Schema that are neither enforced nor checked."""

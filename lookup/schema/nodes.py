@@ -16,8 +16,7 @@ from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.number_range import Numbers
-from lookup.schema.schema import NOTHING, Schema
-from lookup.schema.words import INFINITE, identity
+from lookup.schema.schema import INFINITE, NOTHING, Schema, identity
 
 MAX_LISTED: Final = 256
 """The most values that are listed."""

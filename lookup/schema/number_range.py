@@ -12,7 +12,7 @@ from functools import cached_property
 from math import gcd
 from typing import Final
 
-from lookup.schema.words import INFINITE
+from lookup.schema.schema import INFINITE
 
 MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""

@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
+from lookup.languages.formats import fields_pattern
 from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.leaves import Texts
 from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_values, needed
-from lookup.schema.schema import EVERYTHING, NOTHING, Schema, with_all
-from lookup.schema.words import INFINITE, Kind, type_schema
-from lookup.stated_fields import fields_pattern
+from lookup.schema.schema import EVERYTHING, INFINITE, NOTHING, Kind, Schema, type_schema, with_all
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000

@@ -10,8 +10,8 @@ from typing import Final, Literal
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.schema.document import Document
+from lookup.schema.schema import Kind
 from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
-from lookup.schema.words import Kind
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free

@@ -9,11 +9,10 @@ from typing import Final, Literal
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
-from lookup.schema.words import identity
-from lookup.values.brackets import After, Bracket, BracketShape, Gap
+from lookup.schema.schema import identity
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.plain_shapes import Literals
-from lookup.values.reading import Checked, advance, closing
+from lookup.values.reading import After, Bracket, BracketShape, Checked, Gap, advance, closing
 from lookup.values.shapes import Place, Shape, Span, Start, Union, spans_of
 
 _CLOSERS: Final = {"[": "]", "(": ")"}

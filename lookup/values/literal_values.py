@@ -5,9 +5,8 @@ from typing import Any
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
 from lookup.languages.codepoints import RESERVED_CHARACTER
-from lookup.literals.dialects import JSON
+from lookup.literals.dialects import JSON, render_json, render_literal
 from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
-from lookup.literals.literal_writer import render_json, render_literal
 from lookup.schema.value_schema import schema_of
 from lookup.values.notations import Notation, RawText, inside, renderer
 

@@ -14,8 +14,12 @@ from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, QUOTED, Dialect, bare_keys
-from lookup.literals.literal_writer import (
+from lookup.literals.dialects import (
+    JSON,
+    PYTHON_OR_JSON,
+    QUOTED,
+    Dialect,
+    bare_keys,
     escape,
     render_bare,
     render_json,

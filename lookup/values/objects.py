@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Final
 
 from lookup.literals.literal_reader import parse_key
-from lookup.values.brackets import After, Bracket, BracketShape, Gap
 from lookup.values.keys import Key, KeyRules
 from lookup.values.notations import Spacing
 from lookup.values.plain_shapes import Stretch
-from lookup.values.reading import Checked, closings
+from lookup.values.reading import After, Bracket, BracketShape, Checked, Gap, closings
 from lookup.values.shapes import END, Place, Shape, Span, byte_length, spans_of
 
 _MAX_TRIED: Final = 2_000

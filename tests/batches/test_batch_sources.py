@@ -18,7 +18,7 @@ from pyarrow import parquet
 from batch_echo import Echo, Folder
 from command_line import Cli, assert_bad
 from tooldecoding.batches import batch
-from tooldecoding.batches.decode_task import GROUP, RowReader
+from tooldecoding.batches.batch import GROUP, RowReader
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.errors import PromptError

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrain
 
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
-from tooldecoding.tokens.special_texts import END
+from tooldecoding.tokens.token_texts import END
 
 HERMES = (
     "{% if tools %}<tools>{% for t in tools %}{{ t | tojson }}\n{% endfor %}</tools>\n{% endif %}"

@@ -12,11 +12,11 @@ from call_ids import OPENAI as OPENAI_ID
 from call_ids import without_ids
 from lookup import ToolDecodingError, extract
 from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
+from tooldecoding.calls.decoded_call import TextPiece
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import ConfigError, ModelError, PromptError
 from tooldecoding.testing import SyntheticDecoder
-from tooldecoding.text_stream import TextPiece
 
 USER = {"role": "user", "content": "Do it."}
 

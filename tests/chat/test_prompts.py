@@ -12,7 +12,7 @@ from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
-from tooldecoding.chat.prompts import bfcl_prompt
+from tooldecoding.chat.templates import bfcl_prompt
 from tooldecoding.errors import ConfigError, ModelError, PromptError
 from tooldecoding.generate.method import tool_decoding
 from tooldecoding.options.decode_command import DecodeCommand

@@ -11,9 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import LiteralError, parse_literal, read_literal
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
+from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys, render_bare, render_json
 from lookup.literals.literal_reader import MAX_DEPTH, parse_key
-from lookup.literals.literal_writer import render_bare, render_json
 
 MARK = "<q>"
 BARE = bare_keys(MARK)

@@ -11,7 +11,7 @@ from pydantic import Field
 from seams import key_text, tool_text
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
-from lookup.literals.literal_writer import escape, render_literal
+from lookup.literals.dialects import escape, render_literal
 from lookup.parameters.requiredness import prose
 from lookup.type_names import value_type
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from seams import Schema, grammar_of
 
 from lookup.schema.check import SchemaError
+from lookup.schema.schema import identity
 from lookup.schema.value_schema import value_schema
-from lookup.schema.words import identity
 
 
 def nested(inside: Callable[[Any], Any], levels: int, innermost: Any) -> Any:

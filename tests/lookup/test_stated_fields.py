@@ -12,7 +12,7 @@ from data import DATA, needs_data
 from eval.benchmarks.registry import find_benchmark
 from lookup.dictionary import ParameterSpec, ValueType
 from lookup.extract import extract
-from lookup.stated_fields import stated_fields
+from lookup.languages.formats import stated_fields
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import render_value
 from lookup.values.notations import Notation

@@ -16,7 +16,7 @@ from rich.console import Console
 from lookup.values.grammar import value_grammar
 from synthetic import Writer, decode, likes, synthetic
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.cli.results import show_result
+from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import DecodeResult

@@ -15,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-import tooldecoding.engines.feed_pieces as feed_pieces
+import tooldecoding.engines.passes as feed_pieces
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.batched_engine import BatchedEngine

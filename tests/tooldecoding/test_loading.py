@@ -28,10 +28,8 @@ from test_layers import FILES, ROOT
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder
 from tooldecoding.errors import MissingExtraError, ModelError
-from tooldecoding.models.identity import files_state, identify, weights_state
 from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly
-from tooldecoding.models.places import input_device
-from tooldecoding.models.sources import Source, find_source
+from tooldecoding.models.sources import Source, files_state, find_source, identify, input_device, weights_state
 from tools import PROMPTS, WEATHER, lookup
 
 TOKENIZER = byte_level_tokenizer()

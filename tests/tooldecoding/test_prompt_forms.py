@@ -20,7 +20,7 @@ from synthetic import Writer, decode
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding import Request, ToolDecoder, tool_decoding
 from tooldecoding.chat.probe import chat_prompt
-from tooldecoding.chat.prompts import BFCL_ENDING, bfcl_prompt
+from tooldecoding.chat.templates import BFCL_ENDING, bfcl_prompt
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.errors import ConfigError, ModelError, PromptError

@@ -14,8 +14,7 @@ from tooldecoding.chat.chat import ReplyPieces, chat_request, dialogue_request
 from tooldecoding.chat.dialogue import BFCL_LABELS, dialogue_lines, documented_tools
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
-from tooldecoding.chat.prompts import api_bank_prompt, bfcl_prompt
-from tooldecoding.chat.templates import Content, chosen_format, template_of
+from tooldecoding.chat.templates import Content, api_bank_prompt, bfcl_prompt, chosen_format, template_of
 from tooldecoding.chat.tools import NO_TOOLS
 from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS

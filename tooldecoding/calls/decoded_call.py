@@ -1,10 +1,11 @@
-"""A decoded call: what the vote made of its candidates."""
+"""A decoded call, what the vote made of its candidates, and what is certain while a prompt is decoded."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from lookup.schema.words import identity
+from lookup.schema.schema import identity
+from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from voting import CandidateCall, VotedCall
 
 
@@ -71,3 +72,38 @@ class DecodedCall:
 def _shown(candidate: CandidateCall, show: Callable[[str], str]) -> CandidateCall:
     values = tuple(replace(value, text=show(value.text)) for value in candidate.values)
     return replace(candidate, text=show(candidate.text), values=values)
+
+
+class TextPiece(NamedTuple):
+    """A piece of what the model writes; the pieces of a kind add up to ``DecodeResult.thinking`` and ``content``."""
+
+    kind: Literal["thinking", "content"]
+    text: str
+
+
+class ResultStream:
+    """Turns an answer that grows, and calls behind it, into what is new."""
+
+    def __init__(self) -> None:
+        self._answer = self._given = NO_ANSWER
+        self._calls: list[DecodedCall] = []
+
+    def show(self, answer: Answer) -> None:
+        """Note the answer so far."""
+        self._answer = answer
+
+    def voted(self, call: DecodedCall) -> None:
+        """Note a call."""
+        self._calls.append(call)
+
+    def take(self) -> Iterator[TextPiece | DecodedCall]:
+        """Yield what is new."""
+        thinking, content = self._answer
+        if thinking.startswith(self._given.thinking) and thinking != self._given.thinking:
+            yield TextPiece("thinking", thinking[len(self._given.thinking) :])
+            self._given = self._given._replace(thinking=thinking)
+        if content.startswith(self._given.content) and content != self._given.content:
+            yield TextPiece("content", content[len(self._given.content) :])
+            self._given = self._given._replace(content=content)
+        while self._calls:
+            yield self._calls.pop(0)

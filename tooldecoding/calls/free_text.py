@@ -12,7 +12,7 @@ from tooldecoding.calls.names import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.thinking import Thinking
 from tooldecoding.tokens.branch import Branch, Choose
-from tooldecoding.tokens.special_texts import END
+from tooldecoding.tokens.token_texts import END
 from tooldecoding.tokens.trie import Trie
 
 Limit = Callable[[], int]

@@ -8,8 +8,8 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Branch
-from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_texts import END
 from tooldecoding.tokens.trie import Trie
 
 

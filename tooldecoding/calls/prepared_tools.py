@@ -13,10 +13,9 @@ from tooldecoding.calls.names import NameTrie, NextCall, demand_distinct
 from tooldecoding.engines.engine import Need
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
-from tooldecoding.tokens.special_texts import END
 from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_texts import END, demand_writable
 from tooldecoding.tokens.trie import Trie
-from tooldecoding.tokens.unicode_text import demand_writable
 
 _LONGEST_CHARACTER = 4
 """Bytes of UTF-8: a value is never cut off inside a character."""

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
-from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
 from tooldecoding.calls.names import NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
@@ -17,7 +17,6 @@ from tooldecoding.calls.sampling import Sampler
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
-from tooldecoding.text_stream import ResultStream
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 from voting import VotedCall, carries, merge
@@ -29,7 +28,7 @@ _TAIL = 64
 
 
 class DecodedPrompt(NamedTuple):
-    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.special_texts``).
+    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.token_texts``).
 
     Attributes
     ----------

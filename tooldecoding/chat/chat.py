@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall, TextPiece
 from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
@@ -24,7 +24,6 @@ from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
-from tooldecoding.text_stream import TextPiece
 
 StreamPiece = TextPiece | CallPiece | ChatMessage
 

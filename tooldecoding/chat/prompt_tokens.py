@@ -7,7 +7,7 @@ from typing import Any
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.errors import PromptError
 from tooldecoding.tokens.token_table import TokenTable
-from tooldecoding.tokens.unicode_text import demand_unicode
+from tooldecoding.tokens.token_texts import demand_unicode
 
 Prompt = str | Sequence[int] | Sequence[Mapping[str, Any]]
 """A text for the model, its token ids, or messages for the tokenizer's chat template."""

@@ -15,9 +15,9 @@ from tooldecoding.cli.mcp import running_servers
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options import changed
+from tooldecoding.options.decode_command import McpOptions
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
 from tooldecoding.options.given import Given
-from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import Count, CountOrNone, Share, option, options_of
 

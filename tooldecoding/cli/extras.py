@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from typing import Literal
 
 from tooldecoding.errors import MissingExtraError
-from tooldecoding.options.ray_options import RayOptions
+from tooldecoding.options.model_options import RayOptions
 
 Extra = Literal["batch", "eval", "bench", "serve", "ray", "mcp"]
 """An extra of ``pyproject.toml``."""

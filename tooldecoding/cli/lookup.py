@@ -21,9 +21,8 @@ from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.errors import ConfigError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
-from tooldecoding.options.decode_command import DecodeCommand, Template
+from tooldecoding.options.decode_command import DecodeCommand, McpOptions, Template
 from tooldecoding.options.given import Given
-from tooldecoding.options.mcp_options import McpOptions
 from tooldecoding.options.option import option, options_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from tooldecoding.agents.servers import McpServers
 from tooldecoding.cli.console import shown
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
-from tooldecoding.options.mcp_options import McpOptions
+from tooldecoding.options.decode_command import McpOptions
 
 
 @contextmanager

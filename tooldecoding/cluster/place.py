@@ -8,11 +8,9 @@ from typing import Any, Protocol, TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from tooldecoding.models.identity import identify
 from tooldecoding.models.loading import load_quietly, load_tokenizer_quietly
-from tooldecoding.models.places import input_device
-from tooldecoding.models.sources import REFERENCE_MODEL
-from tooldecoding.options.ray_options import RayOptions
+from tooldecoding.models.sources import REFERENCE_MODEL, identify, input_device
+from tooldecoding.options.model_options import RayOptions
 
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result

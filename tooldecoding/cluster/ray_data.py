@@ -20,10 +20,10 @@ from ray.exceptions import RayError, RayTaskError
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
+from tooldecoding.cluster.connection import share_of
 from tooldecoding.cluster.place import I, R, Ready, Spread, Task, no_beginning
-from tooldecoding.cluster.resources import share_of
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import identify
+from tooldecoding.models.sources import identify
 
 MOST_RETRIES: Final = 2
 """How often a portion is decoded again whose worker died."""

@@ -5,16 +5,16 @@ from typing import Literal
 
 from transformers import PreTrainedModel
 
+from tooldecoding.engines.attention import is_on, switch_off, switch_on
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache
-from tooldecoding.engines.ragged_attention import is_on, switch_off, switch_on
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import weights_state
+from tooldecoding.models.sources import weights_state
 from tooldecoding.options import Strategy
 
 Layout = Literal["packed", "batched"]

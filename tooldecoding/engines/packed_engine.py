@@ -11,17 +11,23 @@ from itertools import accumulate
 import numpy as np
 import torch
 
+from tooldecoding.engines.attention import AttentionMasks, Masks, VisibleSlots, is_on, ragged_pass
 from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
-from tooldecoding.engines.feed_pieces import in_pieces, masked_tokens
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_row import PackedRow, RowBranch, RowLayout
-from tooldecoding.engines.pass_cost import DRAFTED_POSITIONS, padding_worth_a_pass, padding_worth_a_run
+from tooldecoding.engines.passes import (
+    DRAFTED_POSITIONS,
+    RowLoad,
+    in_pieces,
+    masked_tokens,
+    padding_worth_a_pass,
+    padding_worth_a_run,
+    share_passes,
+    share_runs,
+)
 from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
-from tooldecoding.engines.ragged_attention import is_on, ragged_pass
-from tooldecoding.engines.row_runs import RowLoad, share_passes, share_runs
 from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
-from tooldecoding.engines.tree_attention import AttentionMasks, Masks, VisibleSlots
 
 
 @dataclass(eq=False)

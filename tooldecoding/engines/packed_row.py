@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tooldecoding.engines.tree_attention import Booleans, Integers, VisibleSlots
+from tooldecoding.engines.attention import Booleans, Integers, VisibleSlots
 
 
 @dataclass

@@ -13,7 +13,7 @@ from transformers import PreTrainedModel
 from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.prefix_cache import CachedPrompt
-from tooldecoding.models.places import input_device
+from tooldecoding.models.sources import input_device
 
 
 @dataclass

@@ -28,9 +28,7 @@ from transformers import (
 from transformers.utils import logging
 
 from tooldecoding.errors import ModelError
-from tooldecoding.models.identity import FILES, files_state
-from tooldecoding.models.places import input_device
-from tooldecoding.models.sources import Source, demand_packages, find_source
+from tooldecoding.models.sources import FILES, Source, demand_packages, files_state, find_source, input_device
 
 DTYPES: dict[str, torch.dtype | str] = {
     "fp32": torch.float32,

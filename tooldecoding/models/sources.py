@@ -1,11 +1,22 @@
-"""Where a model's files are: a folder, the hub, a GGUF file, or a package that holds one."""
+"""Where a model's files are, where its weights lie, and how it is recognised.
+
+Files are a folder, on the hub, a GGUF file, or in a package that holds one. A ``device_map`` may spread weights over
+devices and the disk. A model is recognised in another process, and after a change in this one, without reading them.
+"""
 
 import re
+from collections.abc import Hashable
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import torch
+from huggingface_hub import try_to_load_from_cache
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
 from tooldecoding.errors import MissingExtraError, ModelError
+from tooldecoding.files.manifest import digest
 
 REFERENCE_MODEL: Final = "reference"
 """Name of the small model that comes with the package."""
@@ -99,3 +110,86 @@ def _packaged() -> Source:
     if not files:
         raise ModelError(f"the model {SMOLLM2} is not installed; {_INSTALL}")
     return Source(str(files[0].parent), files[0].name)
+
+
+def input_device(model: PreTrainedModel) -> torch.device:
+    """Return the device where token ids go: that of the embedding, or where it runs if it is offloaded."""
+    embedding = model.get_input_embeddings()
+    placed = getattr(getattr(embedding, "_hf_hook", None), "execution_device", None)  # accelerate's, if it is spread
+    if placed is not None:
+        return torch.device(placed)
+    own: torch.device = next(embedding.parameters()).device
+    return own
+
+
+def demand_placed(model: PreTrainedModel) -> None:
+    """ModelError if weights lie on several devices, or outside of memory, and no ``device_map`` has put them there."""
+    devices = sorted({str(tensor.device) for tensor in model.parameters()})
+    if (len(devices) > 1 or devices == ["meta"]) and not hasattr(model, "hf_device_map"):
+        found = ", ".join("nowhere" if name == "meta" else name for name in devices)
+        raise ModelError(
+            f"the weights lie on several devices, or outside of memory: {found}; load the model with device_map, "
+            "which moves its inputs from one to the next"
+        )
+
+
+FILES: Final = "files_of_weights"
+"""The attribute in which a loaded model has what ``files_state`` returned."""
+
+_STORAGE_KEYS: Final = frozenset({"transformers_version", "_name_or_path", "_commit_hash", "dtype", "torch_dtype"})
+"""Keys of a configuration that only describe where and how it was stored."""
+
+_ADAPTER_ATTRIBUTES: Final = ("_active_adapter", "_disable_adapters", "merged_adapters", "scaling")
+"""Attributes of peft's layers that say which adapters they apply."""
+
+
+def files_state(source: Source, revision: str | None) -> str:
+    """Return what changes with the files of a model's weights: the hub's commit, or their names, sizes and times."""
+    place = Path(source.path)
+    if not place.is_dir():
+        name = source.gguf_file or "config.json"
+        cached = try_to_load_from_cache(source.path, name, revision=revision or "main")
+        commit = Path(cached.removesuffix(name)).name if isinstance(cached, str) else ""
+        return digest([source.gguf_file or "", commit])
+    every = [place / source.gguf_file] if source.gguf_file else sorted(place.iterdir())
+    weights = [(file, file.stat()) for file in every if file.suffix in (".safetensors", ".bin", ".gguf")]
+    return digest([[file.name, found.st_size, int(found.st_mtime)] for file, found in weights])
+
+
+def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+    """Return ``dtype``, and digests of ``config``, ``weights`` and ``tokenizer``. They do not depend on the device.
+
+    Weights are known by their files, so only those of a model that ``tooldecoding.models.loading`` has read.
+    """
+    config = {k: v for k, v in model.config.to_diff_dict().items() if k not in _STORAGE_KEYS}
+    backend = getattr(tokenizer, "backend_tokenizer", None)  # pure Python tokenizers have none
+    of_tokenizer = [
+        type(tokenizer).__name__,
+        sorted(tokenizer.get_vocab().items()),
+        backend.to_str() if backend else "",
+        repr(sorted(tokenizer.special_tokens_map.items())),
+        repr(tokenizer.chat_template),
+    ]
+    return {
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "config": digest([type(model).__name__, repr(sorted(config.items()))]),
+        "weights": getattr(model, FILES, ""),
+        "tokenizer": digest(of_tokenizer),
+    }
+
+
+def weights_state(model: PreTrainedModel) -> Hashable:
+    """Return a value that changes with a training step, a loaded state dict, a replaced parameter or another adapter.
+
+    Costs microseconds per tensor. In-place writes through ``.data`` leave no trace and are not detected.
+    """
+    tensors = tuple(map(_state, chain(model.parameters(), model.buffers())))
+    adapters = [[getattr(layer, name, None) for name in _ADAPTER_ATTRIBUTES] for layer in model.modules()]
+    return tensors, tuple(repr(found) for found in adapters if any(value is not None for value in found))
+
+
+def _state(tensor: torch.Tensor) -> tuple[int, int, int]:
+    if tensor.device.type == "meta":  # accelerate loads it for each pass
+        return 0, 0, 0
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)  # subclasses may have no storage
+    return id(tensor), tensor.data_ptr() if plain else 0, 0 if tensor.is_inference() else tensor._version

@@ -7,9 +7,8 @@ from typing import Annotated, Final
 from pydantic import Field as Bounds
 
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
-from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.model_options import RAY_HELP, RAY_VALUES, ModelOptions, demand_cluster
 from tooldecoding.options.option import Count, CountOrNone, NotNegative, Positive, option
-from tooldecoding.options.ray_options import RAY_HELP, RAY_VALUES, demand_cluster
 
 KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
 """The environment's variable that may hold the key: other users of a machine see command lines."""

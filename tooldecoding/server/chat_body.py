@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from tooldecoding.options.decode_options import Detail
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.api_error import ApiError
+from tooldecoding.server.exchange import ApiError
 from voting import OrderScheme, Stopping
 
 _MOST_STOPS: Final = 4

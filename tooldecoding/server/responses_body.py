@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
-from tooldecoding.server.api_error import ApiError
 from tooldecoding.server.chat_body import Strict, wrong_field
+from tooldecoding.server.exchange import ApiError
 
 _PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_completion_tokens": "max_output_tokens"}
 """Fields of a chat completion -> what they are called here."""

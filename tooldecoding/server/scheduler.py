@@ -12,18 +12,15 @@ from typing import Final
 
 import torch
 
-from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.request_run import RequestRun
-from tooldecoding.result import DecodeResult
+from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Run
 from tooldecoding.scheduler import Scheduler as Passes
-from tooldecoding.server.api_error import ApiError, later
-from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import Metrics
+from tooldecoding.server.exchange import ApiError, later
+from tooldecoding.server.monitoring import Metrics, log
 from tooldecoding.server.prepared import Prepared
-from tooldecoding.text_stream import ResultStream, TextPiece
 
 News = TextPiece | DecodedCall | DecodeResult
 """Pieces of a stream, and last the result."""

@@ -10,7 +10,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.json_log import begin_log, log
+from tooldecoding.server.monitoring import begin_log, log
 
 _BACKLOG: Final = 128
 _SPARE: Final = 256

@@ -11,8 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from tooldecoding.engines.logits import Tokens
 from tooldecoding.errors import TokenizerError
-from tooldecoding.tokens.special_texts import special_texts
-from tooldecoding.tokens.token_texts import token_texts
+from tooldecoding.tokens.token_texts import special_texts, token_texts
 
 _CONTEXT_CHARACTERS = 24
 _ANCHORS = ("\n", "[", "a", "(", "=")
@@ -28,7 +27,7 @@ class TokenTable:
     vocabulary : int, optional
         The number of the model's logits. Tokens with larger ids cannot be chosen.
     marks, turn_ends : sequence of str
-        Special tokens that get a character as their text (``tooldecoding.tokens.special_texts``).
+        Special tokens that get a character as their text (``tooldecoding.tokens.token_texts``).
     end_ids : collection of int
         Further tokens that end a turn, beside the tokenizer's own.
 

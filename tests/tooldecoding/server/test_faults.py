@@ -78,8 +78,8 @@ def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Run
     [
         "tooldecoding.decoder.ToolDecoder.begin",
         "tooldecoding.calls.prompt_decoder.merge",
-        "tooldecoding.text_stream.ResultStream.take",
-        "tooldecoding.request_run.RequestRun.result",
+        "tooldecoding.calls.decoded_call.ResultStream.take",
+        "tooldecoding.result.RequestRun.result",
     ],
 )
 def test_a_request_that_fails_by_itself_leaves_the_others(

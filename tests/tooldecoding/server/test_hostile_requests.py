@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, error_of, in_schema, tool
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.server.asked_tools import MAX_TOOLS
-from tooldecoding.server.chat_answer import ChatAnswer
 from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.prepared import Preparation
+from tooldecoding.server.completions import ChatAnswer
+from tooldecoding.server.prepared import MAX_TOOLS, Preparation
 from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}

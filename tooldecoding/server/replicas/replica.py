@@ -14,7 +14,7 @@ from ray.serve.request_router import PendingRequest, RequestRouter, RunningRepli
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.exchange import Head, Row
-from tooldecoding.server.json_log import begin_log, log
+from tooldecoding.server.monitoring import begin_log, log
 
 _NAMES: Final = "names"
 """The key of a replica's metadata with the names of its model."""

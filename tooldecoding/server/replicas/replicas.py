@@ -17,14 +17,12 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle, DeploymentResponseGenerator
 from starlette.concurrency import run_in_threadpool
 
-from tooldecoding.cluster.resources import Share
+from tooldecoding.cluster.connection import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.api_error import ApiError, later
 from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import Head, Parts, Row
-from tooldecoding.server.json_log import log
-from tooldecoding.server.metrics import exposition
+from tooldecoding.server.exchange import ApiError, Head, Parts, Row, later
+from tooldecoding.server.monitoring import exposition, log
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
 
 _DEPLOYMENT: Final = "replica"

@@ -13,12 +13,11 @@ import ray
 from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.cluster.connection import connected
-from tooldecoding.cluster.resources import Share, share_of
+from tooldecoding.cluster.connection import Share, connected, share_of
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import application, load_completions
-from tooldecoding.server.json_log import begin_log, log
+from tooldecoding.server.monitoring import begin_log, log
 from tooldecoding.server.replicas.replica import Load
 from tooldecoding.server.replicas.replicas import HEALTH_S, Replicas
 from tooldecoding.server.web_server import run_server
