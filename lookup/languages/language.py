@@ -29,6 +29,7 @@ from lookup.languages.terms import (
 
 _MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
 _MORE_REST: Final = 64  # characters beyond twice the shortest text, where no bound on what completes a text is known
+_MAX_TRIED: Final = 2_000_000  # kinds of characters at all places of the shortest text
 _MAX_LEVELS: Final = 5_000  # the longest text of a language whose texts are listed
 
 
@@ -78,6 +79,8 @@ class Language:
         self.shortest = self._length(self.start)
         if self.shortest is not None and self.shortest > MAX_SHORTEST:
             raise TooLarge(f"the shortest text has more than {MAX_SHORTEST} characters")
+        if (self.shortest or 0) * self._alphabet.size > _MAX_TRIED:
+            raise TooLarge("the shortest text is long, and there are many kinds of characters")
         self.longest_rest = term.reach if term.reach < ENDLESS else _MORE_REST + 2 * (self.shortest or 0)
 
     @property

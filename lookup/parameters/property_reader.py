@@ -27,8 +27,8 @@ from lookup.schema.document import Written
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
-_COMBINING: Final = frozenset({"allOf", "if", "patternProperties", *UNIONS})
-"""With these, the schemas of single keys stand in several branches."""
+_COMBINING: Final = frozenset({"allOf", "if", "patternProperties", "propertyNames", *UNIONS})
+"""With these, a key's own schema does not say all of it."""
 
 
 class _Scope(NamedTuple):
@@ -148,7 +148,8 @@ class PropertyReader:
         keys = []
         for key, spec in properties.items():
             listed = key in required if required is not None else False if optional and key in optional else None
-            never = spec is False and not listed  # no object may have this key
+            # no object may have this key, or it cannot be shown
+            never = (spec is False and not listed) or (scope.nesting and key == "")
             if not never and not (self._skip_read_only and self._is_read_only(key, spec, scope)):
                 keys.append(self._key(key, spec, listed, scope))
         return tuple(keys)
@@ -186,8 +187,7 @@ class PropertyReader:
         where = f"{scope.where}, parameter {quoted(key)}"
         schema = None
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it
-            together = self._whole and self._whole.key(key)
-            schema = together or value_schema(spec, self.schemas.document)
+            schema = value_schema(spec, self.schemas.document) if self._whole is None else self._whole.key(key)
         if spec is True:  # JSON Schema's schema that allows anything
             spec = {}
         if not isinstance(spec, Mapping):

@@ -79,11 +79,11 @@ def branches_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: 
 
 
 def _constants(given: Schema, plain: Sequence[Schema], refused: set[Any], closed: bool) -> list[Branch]:
-    limiting = [schema for schema in plain if schema is not given or not schema.words.keys() <= _GIVING]
+    is_limited = any(schema is not given or not schema.words.keys() <= _GIVING for schema in plain)
     values = [
         value
         for value in given.words["enum"]
-        if identity(value) not in refused and all(allows(value, [schema], closed) for schema in limiting)
+        if identity(value) not in refused and (not is_limited or allows(value, plain, closed))
     ]
     return [Constants(tuple(values))] if values else []
 

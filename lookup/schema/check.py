@@ -9,7 +9,7 @@ next one twice, takes jsonschema-rs 0.61 a billion steps.
 """
 
 import reprlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200
 _MAX_LISTED: Final = 20
 _MAX_SHOWN: Final = 80
+_WHOLE: Final = "the value"
 
 
 class SchemaError(ValueError):
@@ -32,6 +33,17 @@ class SchemaError(ValueError):
 
 class _UncheckedError(SchemaError):
     """A check that takes too long. It is neither a yes nor a no, also inside ``not``."""
+
+
+_Held = dict["Schema | _Alternatives", None]
+"""What holds for a value, each once."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Alternatives:
+    """Alternatives that hold together."""
+
+    each: tuple[_Held, ...]
 
 
 @dataclass
@@ -50,6 +62,8 @@ class _Applied:
         Whether they name its type.
     implied : set of str
         The types of which their words say something.
+    members : dict
+        The key or place of a member -> what holds for it.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -58,21 +72,40 @@ class _Applied:
     closes: bool = False
     typed: bool = False
     implied: set[Kind] = field(default_factory=set)
+    members: dict[Any, _Held] = field(default_factory=dict)
 
     def add(self, other: "_Applied") -> None:
         """Also what another schema says."""
+        self._evaluate(other)
+        self.closes |= other.closes
+        self.typed |= other.typed
+        for member, held in other.members.items():
+            self.members.setdefault(member, {}).update(held)
+
+    def add_alternatives(self, found: Sequence["_Applied"]) -> None:
+        """Also what alternatives say that hold together; the least strict one decides what else there may be."""
+        for one in found:
+            self._evaluate(one)
+        self.closes |= all(one.closes for one in found)
+        self.typed |= any(one.typed or not one.implied for one in found)
+        for member in dict.fromkeys(member for one in found for member in one.members):
+            alternatives = _Alternatives(tuple(one.members.get(member, {}) for one in found))
+            self.members.setdefault(member, {})[alternatives] = None
+
+    def _evaluate(self, other: "_Applied") -> None:
         self.keys |= other.keys
         self.items |= other.items
         self.known |= other.known
-        self.closes |= other.closes
-        self.typed |= other.typed
         self.implied |= other.implied
+
+
+_SILENT: Final = _Applied()
 
 
 def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
     """Raise SchemaError unless a value obeys all schemas. ``closed`` schemas document a tool, see ``branches_of``."""
     try:
-        _Check(closed).member(value, schemas, "the value", 0)
+        _Check(closed).whole(value, tuple(schemas))
     except RecursionError:
         raise SchemaError("the value: the schema is nested too deep to be checked") from None
 
@@ -100,15 +133,18 @@ class _Check:
     def __init__(self, closed: bool) -> None:
         self._closed = closed
         self._steps = 0
-        self._known: dict[tuple[Schema, str], _Applied | SchemaError] = {}
+        self._known: dict[tuple[Schema | _Alternatives, str], _Applied | SchemaError] = {}
 
-    def member(self, value: Any, schemas: Iterable[Schema], where: str, depth: int) -> _Applied:
-        """What all schemas say that stand for a value, or a part of it; SchemaError unless it obeys them."""
-        applied = _Applied()
+    def whole(self, value: Any, schemas: Sequence[Schema]) -> None:
+        """SchemaError unless a value obeys all schemas."""
         for schema in schemas:
-            applied.add(self._apply(value, schema, where, depth))
-        if not self._closed:
-            return applied
+            self._apply(value, schema, _WHOLE, 0)
+        if self._closed:
+            self._close(value, dict.fromkeys(schemas), _WHOLE)
+
+    def _close(self, value: Any, held: _Held, where: str) -> None:
+        """SchemaError if a value, or a part of it, has a type or a key of which all that holds for it says nothing."""
+        applied = self._together(held, where)
         if applied.implied and not applied.typed and kind_of(value) not in applied.implied:
             raise _broken(where, " or ".join(sorted(applied.implied)), value)
         if isinstance(value, dict) and applied.closes:
@@ -116,7 +152,21 @@ class _Check:
             for key in value:
                 if key not in documented:
                     raise _broken(where, f"the keys {', '.join(map(repr, sorted(documented)))}", key)
-        return applied
+        for member, inner in applied.members.items():
+            self._close(value[member], inner, _place(where, member))
+
+    def _together(self, held: _Held, where: str) -> _Applied:
+        """What all says that holds for a value."""
+        together = _Applied()
+        for one in held:
+            if isinstance(one, _Alternatives) and (one, where) not in self._known:
+                found = _Applied()
+                found.add_alternatives([self._together(alternative, where) for alternative in one.each])
+                self._known[one, where] = found
+            said = _SILENT if one is EVERYTHING else self._known[one, where]
+            assert isinstance(said, _Applied)
+            together.add(said)
+        return together
 
     def _apply(self, value: Any, schema: Schema, where: str, depth: int) -> _Applied:
         """What a schema says of a value; SchemaError if the value breaks it."""
@@ -198,11 +248,7 @@ class _Check:
             if not found or (word == "oneOf" and len(found) > 1):
                 expected = "one of the alternatives" if not found else f"exactly one alternative, not {len(found)},"
                 raise _broken(where, f"{expected} of {word!r}", value)
-            closes = applied.closes or all(one.closes for one in found)  # the least strict one decides
-            typed = applied.typed or any(one.typed or not one.implied for one in found)
-            for one in found:
-                applied.add(one)
-            applied.closes, applied.typed = closes, typed
+            applied.add_alternatives(found)
         if "not" in words and self._tried(self._apply, value, words["not"], where, depth) is not None:
             raise _broken(where, "what 'not' does not refuse", value)
         if "if" in words:
@@ -224,30 +270,37 @@ class _Check:
         keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
         applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
         applied.closes |= keys.documents
-        for key, member in value.items():
-            inner = f"{where}, key {key!r}"
+        for key in value:
             found = keys.of(str(key)) or keys.additional
             if not found and unevaluated is not None and key not in applied.keys:
                 found = [unevaluated]
-            self.member(member, found, inner, depth)
+            self._member(value, key, found, where, depth, applied)
             if found:
                 applied.keys.add(key)
             if "propertyNames" in words:
-                self.member(str(key), [words["propertyNames"]], f"{inner}, its name", depth)
+                self._apply(str(key), words["propertyNames"], f"{_place(where, key)}, its name", depth)
+
+    def _member(
+        self, value: Any, member: Any, schemas: Sequence[Schema], where: str, depth: int, applied: _Applied
+    ) -> None:
+        """SchemaError unless a member obeys schemas, which hold for it then."""
+        for schema in schemas:
+            self._apply(value[member], schema, _place(where, member), depth)
+            applied.members.setdefault(member, {})[schema] = None
 
     def _list(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
         _check_count(len(value), words, "Items", where)
         if "uniqueItems" in words and len(set(map(identity, value))) < len(value):
             raise _broken(where, "no item twice", value)
         first, rest = words.get("prefixItems", ()), words.get("items")
-        for place, member in enumerate(value):
+        for place in range(len(value)):
             inner = first[place] if place < len(first) else rest
-            self.member(member, [] if inner is None else [inner], f"{where}, item {place}", depth)
+            self._member(value, place, [] if inner is None else [inner], where, depth, applied)
         applied.items |= set(range(len(first) if rest is None else len(value)))
         if "contains" in words:
             tried = (
-                self._tried(self.member, m, [words["contains"]], f"{where}, item {n}", depth)
-                for n, m in enumerate(value)
+                self._tried(self._apply, member, words["contains"], _place(where, place), depth)
+                for place, member in enumerate(value)
             )
             found = {n for n, one in enumerate(tried) if one is not None}
             most = words.get("maxContains")
@@ -256,8 +309,12 @@ class _Check:
             applied.items |= found
         if "unevaluatedItems" in words:
             for place in set(range(len(value))) - applied.items:
-                self.member(value[place], [words["unevaluatedItems"]], f"{where}, item {place}", depth)
+                self._member(value, place, [words["unevaluatedItems"]], where, depth, applied)
             applied.items = set(range(len(value)))
+
+
+def _place(where: str, member: Any) -> str:
+    return f"{where}, item {member}" if isinstance(member, int) else f"{where}, key {member!r}"
 
 
 def _check_text(value: str, words: Words, where: str) -> None:

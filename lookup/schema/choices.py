@@ -154,7 +154,7 @@ class Choices:
         if "not" in words:
             yield "not", negated(words["not"])
         for key, inner in words.get("dependentSchemas", {}).items():
-            present = Schema({"type": _OBJECT, "required": (key,)})
+            present = Schema({"type": _OBJECT, "required": (key,), "unnamed": True})
             yield "dependentSchemas", [(Schema({"properties": {key: NOTHING}}),), (present, inner)]
 
     def _one_of(self, members: Sequence[Schema]) -> Alternatives | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final
 
+from lookup.errors import quoted
 from lookup.languages.language import ANY_TEXT, Language, any_of, format_language, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.schema import INFINITE
@@ -63,12 +64,13 @@ class Texts:
 
     def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language:
         """The texts that have a pattern or format, or do not have it; all texts where that is not enforced."""
+        enforced = len(notes)
         if word == "format" and name in NOT_ENFORCED:
-            notes.append(f"format {name!r}")
-        language = _tried(partial(language_of, word, name), f"{word} {name!r}", notes, ANY_TEXT)
-        if wanted or language is ANY_TEXT:
+            notes.append(f"format {quoted(name)}")
+        language = _tried(partial(language_of, word, name), f"{word} {quoted(name)}", notes, ANY_TEXT)
+        if wanted or len(notes) > enforced:
             return language
-        return _tried(language.outside, f"not {word} {name!r}", notes, ANY_TEXT)
+        return _tried(language.outside, f"not {word} {quoted(name)}", notes, ANY_TEXT)
 
     @property
     def language(self) -> Language:

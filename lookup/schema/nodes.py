@@ -247,13 +247,23 @@ def _object(branch: Objects, size_of: _SizeOf) -> int:
     if branch.least > _MAX_SIZE:
         return INFINITE
     if (more := branch.least - len(pairs)) > 0:
-        others = [size_of(key) for name, key in branch.keys.items() if name not in branch.required]
+        if more > len(branch.keys) + _MAX_COUNTED:
+            return INFINITE
+        others = [size_of(branch.keys[name]) for name in _possible(branch, size_of) if name not in branch.required]
         groups = groups_of(branch)
         for group in groups or []:
             others += [size_of(group.values)] * min(more, more if group.size is None else group.size)
         others += [1] * more if groups is None else []
         pairs += [4 + size for size in [*sorted(others), *[INFINITE] * more][:more]]
     return min(INFINITE, 2 + sum(pairs))
+
+
+def _possible(branch: Objects, size_of: _SizeOf) -> list[str]:
+    """The named keys that have a value, and so do the keys that they need."""
+    possible = {name for name, key in branch.keys.items() if size_of(key) < INFINITE}
+    while unfit := {name for name in possible if not possible.issuperset(branch.dependent.get(name, ()))}:
+        possible -= unfit
+    return [name for name in branch.keys if name in possible]
 
 
 def listed_values(conjunction: Conjunction) -> list[Any] | None:

@@ -1,9 +1,11 @@
 """Plain schemas of objects -> their keys: named ones, and free ones by patterns."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import Final, NamedTuple
 
+from lookup.errors import quoted
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import Constants, Texts
@@ -56,12 +58,15 @@ class _Free(NamedTuple):
         For keys that no schema names.
     limits : list of list of Language
         A free key must be in one of each; there are none if one of them is empty.
+    documented : bool
+        Whether there are no keys but those that documentation names as possible.
     conjoin : callable
     """
 
     keys: list[Keys]
     unevaluated: list[Schema]
     limits: list[list[Language]]
+    documented: bool
     conjoin: Conjoin
 
     def of(self, name: str) -> Conjunction | None:
@@ -75,6 +80,10 @@ class _Free(NamedTuple):
         if not evaluated:
             found += self.unevaluated
         return None if NOTHING in found else self.conjoin(found)
+
+    def may_name(self, name: str) -> bool:
+        """Whether a key is named as possible, or need not be."""
+        return not self.documented or any(one.of(name) for one in self.keys if not one.unnamed)
 
     def language(self, names: list[Language]) -> Language:
         """What free keys look like, ``names`` among it. LanguageError if it is too much work."""
@@ -91,10 +100,11 @@ def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: l
     dependent = _dependent(plain)
     for name in required:  # it grows
         required += [other for other in dependent.get(name, ()) if other not in required]
-    needed = [*required, *(name for key, needs in dependent.items() for name in (key, *needs))]
+    needed = dict.fromkeys(name for schema in plain if "unnamed" not in schema.words for name in _needed(schema))
     named: dict[str, Conjunction] = {}
-    for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed]):
-        key = free.of(name) if all(name in language for language in names) else None
+    for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed, *dependent]):
+        possible = all(name in language for language in names) and (name in needed or free.may_name(name))
+        key = free.of(name) if possible else None
         if key is not None:
             named[name] = key
     if any(name not in named for name in required):
@@ -120,9 +130,13 @@ def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[s
     speaking = [schema for schema in plain if not _WORDS.isdisjoint(schema.words)]
     keys = [read_keys(schema, notes) for schema in speaking]
     unevaluated = said(speaking, "unevaluatedProperties")[-1:]  # the innermost one, which is the last
-    inner = any(one is not EVERYTHING for one in said(speaking[1:], "unevaluatedProperties"))
-    if inner and any(one.properties or one.patterns for one in keys[:-1]):
-        notes.append("unevaluatedProperties of a branch")  # it does not see what stands around it
+    naming = [
+        schema for schema, one in zip(speaking, keys, strict=True) if one.properties or one.patterns or one.additional
+    ]
+    for schema in speaking:
+        closes = schema is not plain[0] and schema.words.get("unevaluatedProperties", EVERYTHING) is not EVERYTHING
+        if closes and any(other is not schema for other in naming):
+            notes.append("unevaluatedProperties of a branch")  # it does not see what stands around it
     additional = [schema for one in keys for schema in one.additional]
     if additional:
         unevaluated = []
@@ -132,7 +146,7 @@ def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[s
     patterns_only = closed and silent and any(one.documents for one in keys)
     limits += [every] if patterns_only or NOTHING in unevaluated else []
     allowed = [[language for language, schema in patterns if schema is not NOTHING] for patterns in limits]
-    return _Free(keys, unevaluated, allowed, conjoin)
+    return _Free(keys, unevaluated, allowed, patterns_only, conjoin)
 
 
 def read_keys(schema: Schema, notes: list[str]) -> Keys:
@@ -143,8 +157,14 @@ def read_keys(schema: Schema, notes: list[str]) -> Keys:
         try:
             patterns.append((pattern_language(pattern), inner))
         except LanguageError as error:
-            notes.append(f"patternProperties {pattern!r} ({error})")
+            notes.append(f"patternProperties {quoted(pattern)} ({error})")
     return Keys(words.get("properties", {}), patterns, said([schema], "additionalProperties"), "unnamed" in words)
+
+
+def _needed(schema: Schema) -> Iterator[str]:
+    """The keys that a schema requires, always or beside others."""
+    yield from schema.words.get("required", ())
+    yield from itertools.chain.from_iterable(schema.words.get("dependentRequired", {}).values())
 
 
 def _dependent(plain: Sequence[Schema]) -> dict[str, tuple[str, ...]]:

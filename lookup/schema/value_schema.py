@@ -12,7 +12,7 @@ from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.leaves import Texts
-from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, leaves_values, needed
+from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, groups_of, leaves_values, needed
 from lookup.schema.schema import EVERYTHING, INFINITE, NOTHING, Kind, Schema, type_schema, with_all
 
 _MAX_WALKED: Final = 2_000
@@ -56,12 +56,12 @@ class ValueSchema:
         words = self._schemas[0].words if len(self._schemas) == 1 else {}
         return self._schemas[0].kinds if words.keys() == {"type"} else None
 
-    def key(self, name: str) -> "ValueSchema | None":
-        """The schema of one key of the objects that are allowed; ``None`` if no object may have it."""
+    def key(self, name: str) -> "ValueSchema":
+        """The schema of one key of the objects that are allowed."""
         objects = [branch for branch in self.conjunction.node.branches if isinstance(branch, Objects)]
         found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
         if len(found) < 2:
-            return ValueSchema(found[0].schemas, self._closed) if found else None
+            return ValueSchema(found[0].schemas if found else (NOTHING,), self._closed)
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
 
@@ -163,7 +163,7 @@ def conditions(
     if not across:
         return None
     known = {"properties": dict.fromkeys(keys, EVERYTHING), "required": (*required,), "additionalProperties": NOTHING}
-    return Conditions((Schema(known), *across), document.documentation)
+    return Conditions((Schema(known), *across), closed=False)  # what each argument may hold, its own schema says
 
 
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
@@ -239,6 +239,4 @@ def _inside(branch: Branch) -> Iterator[tuple[str, Conjunction]]:
             yield "items", branch.rest
     if isinstance(branch, Objects):
         yield from ((f"key {name!r}", key) for name, key in branch.keys.items())
-        free = None if branch.free is None else branch.free("")
-        if free is not None:
-            yield "other keys", free
+        yield from (("other keys", group.values) for group in groups_of(branch) or ())

@@ -175,7 +175,7 @@ class NodeShapes:
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""
-        members, free = branch.free_language.members(MAX_LISTED), branch.free
+        members, free = self._free_language(branch).members(MAX_LISTED), branch.free
         if members is None or free is None:
             return None
         found = {name: free(name) for name in members}

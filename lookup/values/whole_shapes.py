@@ -26,9 +26,11 @@ def whole_shape(conjunction: Conjunction, notation: Notation) -> Shape:
     DocumentationError
         If they allow no value, or the notation cannot write one that is listed, or none at all.
     """
-    made = list(_anything(notation) if conjunction.node.anything else _branches(conjunction.inhabited, notation))
+    reasons = [NO_VALUE]
+    anything = conjunction.node.anything
+    made = list(_anything(notation) if anything else _branches(conjunction.inhabited, notation, reasons))
     if not made:
-        raise DocumentationError(NO_VALUE)
+        raise DocumentationError(reasons[-1])
     return made[0] if len(made) == 1 else Union(made)
 
 
@@ -45,8 +47,8 @@ def _anything(notation: Notation) -> Iterator[Shape]:
         yield any_shape(notation)
 
 
-def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[Shape]:
-    """The values of each branch.
+def _branches(branches: Sequence[Branch], notation: Notation, reasons: list[str]) -> Iterator[Shape]:
+    """The values of each branch; ``reasons`` gets why the notation cannot write the lists or objects of a branch.
 
     Where nothing tells texts from others, a free text may be a scalar of any type, and between quotes anything. Raw, it
     may not begin with a bracket if there are lists or objects, so that these are well formed.
@@ -66,8 +68,14 @@ def _branches(branches: Sequence[Branch], notation: Notation) -> Iterator[Shape]
                     yield text
             case Constants(values):
                 yield Literals(written_members(values, renderer(notation), partial(is_literal, notation=notation)))
-            case Lists() | Objects() if raw:
-                inner += shapes.branch(branch)
+            case Lists() | Objects():
+                try:
+                    found = shapes.branch(branch) if raw else [_alone(branch, shapes, notation)]
+                except DocumentationError as error:
+                    reasons.append(str(error))
+                else:
+                    inner += found if raw else []
+                    yield from [] if raw else found
             case _ if raw:
                 inner += [] if free else shapes.branch(branch)
             case _:

@@ -54,17 +54,86 @@ def test_items_that_must_differ_are_found_in_every_language(notation: Notation, 
     assert grammar.complete(grammar.close("")) and grammar.complete(grammar.opener + grammar.close(grammar.opener))
 
 
-@given(SCHEMAS, st.integers(0, 2**32))
-@settings(max_examples=150)
-def test_what_is_written_is_valid_and_every_beginning_of_it_can_be_closed(schema: Schema, seed: int) -> None:
-    allowed = value_schema(schema)
+@given(SCHEMAS, st.integers(0, 2**32), st.booleans())
+@settings(max_examples=300)
+def test_what_is_written_is_valid_and_every_beginning_of_it_can_be_closed(
+    schema: Schema, seed: int, documentation: bool
+) -> None:
+    allowed = documented(schema) if documentation else value_schema(schema)
     grammar = grammar_of(allowed)
     assume(grammar)
     text = written(grammar, seed, '{}[]", :-.0123456789abx-éntruefalsl\\')
     assert allowed.notes or judge(schema).is_valid(json.loads(text)), text
+    assert allowed.notes or allowed.allows(json.loads(text)), text
     for end in range(len(grammar.opener), len(text) + 1):
         assert grammar.possible(text[:end])
         assert grammar.complete(text[:end] + grammar.close(text[:end]))
+
+
+def record(required: str = "", /, **properties: Any) -> Schema:
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
+
+@pytest.mark.parametrize(
+    ("schema", "right", "wrong"),
+    [
+        (  # nested keys of several schemas
+            {"allOf": [record("o", o=record("a", a={})), record("o", o=record("b", b={}))]},
+            [{"o": {"a": 1, "b": 2}}],
+            [{"o": {"a": 1, "b": 2, "c": 3}}, {"o": {"a": 1}}],
+        ),
+        (
+            {**record("k o", k={}, o=record(x={}, y={})), "if": record(k={"const": 1}), "then": record(o=record(x={}))},
+            [{"k": 1, "o": {"y": 2}}],
+            [{"k": 1, "o": {"z": 2}}],
+        ),
+        (
+            {"allOf": [{"items": record(a={})}, {"items": record("b", b={})}]},
+            [[{"a": 1, "b": 1}]],
+            [[{"b": 1, "c": 1}], [{"a": 1}]],
+        ),
+        (  # an alternative that says nothing allows more, also inside
+            {**record("o", o={}), "anyOf": [record(o=record(a={})), record(o={"minProperties": 1})]},
+            [{"o": {"a": 1}}, {"o": {"b": 1}}],
+            [{"o": 1}],
+        ),
+        # keys that only a condition, or what is refused, names
+        (
+            {"oneOf": [record("u", u={"type": "string"}), record("f", f={"type": "string"})]},
+            [{"u": "a"}, {"f": "a"}],
+            [{"u": "a", "f": 3}, {"u": "a", "f": "b"}],
+        ),
+        ({**record(c={}), "dependentRequired": {"a": ["c"]}}, [{"c": 1}, {}], [{"a": 1, "c": 1}]),
+        ({"enum": ["auto", "none"], "allOf": [{"minimum": 1}]}, ["auto"], [1]),
+        ({"type": ["string", "number"], "enum": ["auto", 1, 2], "allOf": [{"minimum": 2}]}, ["auto", 2], [1]),
+        (
+            {"oneOf": [{"type": "string", "format": "phone"}, {"type": "string", "format": "ipv4"}]},
+            ["a"],
+            ["1.2.3.4", 5],
+        ),
+        ({"not": {"type": "string", "format": "phone"}}, [1, None], ["a"]),
+    ],
+)
+def test_documentation_that_says_it_in_several_places(schema: Schema, right: list[Any], wrong: list[Any]) -> None:
+    allowed = documented(schema)
+    grammar = schema_grammar(allowed, "json")
+    for value in right + wrong:
+        assert allowed.allows(value) == (value in right), value
+        assert grammar.complete(json.dumps(value)) == (value in right), value
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "object", "patternProperties": {"^x-": {"type": "string", "pattern": "(?<=a)b"}}},
+        {"type": "object", "patternProperties": {"^$": {}}, "additionalProperties": {"not": {"enum": [[1]]}}},
+        {"allOf": [record(a={}) | {"unevaluatedProperties": False}, record(b={})]},
+        {"allOf": [{"additionalProperties": {}}, record(b={}) | {"unevaluatedProperties": {"enum": [1]}}]},
+    ],
+)
+def test_what_is_not_enforced_is_noted_wherever_it_stands(schema: Schema) -> None:
+    assert documented(schema).notes
 
 
 NEVER: Schema = {"type": "string", "minLength": 5, "maxLength": 2}
@@ -105,6 +174,7 @@ OBJECTS: list[Schema] = [
     {"minProperties": 3, "propertyNames": PAIR},
     {"minProperties": 2, "propertyNames": PAIR, "patternProperties": {"a": NEVER}},
     {"additionalProperties": {"$ref": "#"}, "minProperties": 1},
+    {"additionalProperties": NEVER, "properties": {"b": TEXT}, "patternProperties": {"^[a-c]$": {"type": "object"}}},
 ]
 LISTS: list[Schema] = [
     {"contains": TEXT, "unevaluatedItems": WHOLE},

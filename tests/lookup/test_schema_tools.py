@@ -225,10 +225,36 @@ def test_a_condition_that_no_call_obeys_is_told_and_no_call_is_valid() -> None:
     properties = {"r": {"type": "number"}, "h": {"type": "number"}}
     either = [{"required": ["r"]}, {"required": ["h"]}]
     tool = tool_of({"properties": properties, "required": ["r", "h"], "oneOf": either})
-    assert [note.endswith("no call can obey it, so the tool is refused") for note in tool.unenforced] == [True]
+    assert tool.unenforced[-1].endswith("no call can obey it, so the tool is refused")
     assert not called(tool, {"r": 1.5, "h": 2.5}).valid
     tool = tool_of({"properties": properties, "oneOf": either})
     assert not called(tool, {"r": 1.5, "h": 2.5}).valid and called(tool, {"r": 1.5}).valid
+
+
+@pytest.mark.parametrize(
+    ("schema", "never"),
+    [
+        ({"properties": {"a": {}}, "additionalProperties": False, "allOf": [{"properties": {"c": {}}}]}, {"c"}),
+        ({"properties": {"a": {}, "c": {}}, "patternProperties": {"^a": False}}, {"a"}),
+        ({"properties": {"aB": {}, "c": {}}, "propertyNames": {"pattern": "^[a-z]+$"}}, {"aB"}),
+    ],
+)
+def test_a_key_that_no_call_may_have_is_never_written(schema: dict[str, Any], never: set[str]) -> None:
+    tool = tool_of(schema)
+    assert {p.name for p in tool.parameters if p.schema and p.schema.unsatisfiable} == never
+
+
+def test_a_key_without_a_name_inside_a_parameter_is_written_but_not_shown() -> None:
+    _, spec = parameter({"type": "object", "properties": {"": {"type": "string"}}, "required": [""]})
+    assert not spec.value_type.properties
+    assert value_grammar(spec, "json").close("") == '{"": ""}'
+
+
+def test_what_one_alternative_cannot_write_does_not_refuse_the_others() -> None:
+    narrow = {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": False, "minProperties": 2}
+    text = {"type": "string"}
+    _, spec = parameter({"anyOf": [text, narrow | {"required": ["a"], "dependentRequired": {"b": ["c"]}}]})
+    assert value_grammar(spec, "json").complete('"s"')
 
 
 LIMITS = st.tuples(st.integers(-300, 300), st.integers(0, 300)).map(lambda ends: (ends[0] / 100, sum(ends) / 100))
