@@ -54,7 +54,7 @@ def test_json_is_as_documented(decode: Cli) -> None:
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert list(result) == [
-        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "repeated", "candidates",
+        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated", "candidates",
         "counters",
     ]  # fmt: skip
     assert result["id"] == "dialogue"

@@ -135,6 +135,7 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
         ({"order_limit": 0}, "--order-limit: expected a whole number of 1 or more, got 0"),
         ({"prompt": None}, "expected exactly one of --prompt, --messages, --dialogue and --batch, got none of them"),
         ({"out": "x"}, "--out takes the results of a --batch"),
+        ({"seed": 2**64}, "--seed: expected a whole number of 64 bits, got"),
         ({"ray": "local"}, "--ray spreads the rows of a --batch"),
         ({"retry_failed": True}, "--retry-failed takes failed rows from the results in --out"),
         ({"tools": "-", "prompt": "-"}, "standard input can be read once"),

@@ -26,6 +26,7 @@ from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.loading import load_model
 from tooldecoding.models.sources import demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
+from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Run, Scheduler
@@ -81,6 +82,7 @@ class ToolDecoder:
         engine_factory: Callable[[], Engine] | None = None,
         **fields: Any,
     ) -> None:
+        demand_arguments(tokenizer, strategy, prompt_cache_mb)
         if engine_factory is None:
             demand_placed(model)
         self.model = model.eval()
@@ -324,7 +326,8 @@ class ToolDecoder:
         conversation = read_messages(messages)
         options = changed(self.options, fields, options)
         [request] = chat_requests([conversation], tools, tool_choice, parallel_tool_calls, options, self.tokenizer)
-        return map(ReplyPieces(conversation, self.tokenizer).of, self.stream_run(request))
+        pieces = ReplyPieces(conversation, self.tokenizer)
+        return (pieces.of(piece) for piece in self.stream_run(request))
 
     def _chat_request(self, conversation: Conversation, tools: Tools | None, options: DecodeOptions) -> Request:
         """Return the request for messages; without tools, their documentation is in the messages."""

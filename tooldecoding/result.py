@@ -140,6 +140,7 @@ class DecodeResult:
             "calls": [_call_to_json(c) for c in self.calls],
             "valid": self.valid,
             "errors": list(self.errors),
+            "cut": self.cut,
             "repeated": self.repeated,
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}

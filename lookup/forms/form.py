@@ -17,6 +17,7 @@ NAME_KEYS: Final = ("api_name", "name", "apiCode", "function_name", "tool_name")
 _CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 # Keys of a list of tools, and keys that refer to or call a tool without documenting it.
 _TOOL_LISTS: Final = frozenset({"tools", "functions", "function", "function_declarations", "functionDeclarations"})
+_CALL_KEYS: Final = frozenset({"arguments", "role", "content"})
 _CALLS: Final = frozenset({"tool_choice", "tool_calls", "function_call"})
 # All that a tool without parameters may contain.
 _BARE_KEYS: Final = frozenset(
@@ -139,7 +140,11 @@ def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: 
             elif beside and isinstance(item, Mapping) and set(item) == {"name"}:
                 yield Claim((*path, index), item, forms[-1])  # a tool without parameters, whose name says it all
             else:
-                yield from claims(item, forms, listed or beside, (*path, index))
+                found = list(claims(item, forms, listed or beside, (*path, index)))
+                if beside and not found and isinstance(item, Mapping) and not _CALL_KEYS.intersection(item):
+                    described = has_name(item) and not _DESCRIPTION_KEYS.isdisjoint(item)
+                    found = [Claim((*path, index), item, None, beside=described)]
+                yield from found
 
 
 def form_of(value: Any, forms: Sequence[ObjectForm]) -> ObjectForm | None:
@@ -153,8 +158,10 @@ def _whole(data: Mapping[str, Any], forms: Sequence[ObjectForm], path: Path, lis
     if isinstance(wrapped, Mapping):
         form = form_of(wrapped, forms)
         # A logged call has the same wrapper, with arguments instead of parameters.
-        is_call = "arguments" in wrapped and form is None
-        return [] if is_call else [Claim((*path, "function"), wrapped, form or forms[-1])]
+        if "arguments" in wrapped and form is None:
+            return []
+        form = form or (forms[-1] if _BARE_KEYS.issuperset(wrapped) else None)
+        return [Claim((*path, "function"), wrapped, form, beside=True)]
     form = form_of(data, forms) or (forms[-1] if listed and _is_bare(data) else None)
     return [Claim(path, data, form)] if form else None
 

@@ -1,6 +1,7 @@
 """Chat in Python: answers of a model that wants something, tools in every shape, streams, and bad input."""
 
 import json
+from contextlib import closing
 from dataclasses import fields
 from typing import Any
 
@@ -156,6 +157,14 @@ class TestModels:
             decoder_of("{{ raise_exception('no\nway') }}").chat([USER], tools=[OPENAI], format="hermes")
 
 
+def test_generate_finds_the_format_of_a_chat_prompt_that_ends_in_plain_text() -> None:
+    decoder = ToolDecoder.from_pretrained("reference")
+    inputs = chat_inputs(decoder.tokenizer, [USER], [OPENAI])
+    method = tool_decoding(decoder.tokenizer, [OPENAI], order_limit=1)
+    output: Any = decoder.model.generate(**inputs, custom_generate=method, return_dict_in_generate=True)  # type: ignore[operator]
+    assert output.results[0].call_format.name == "pythonic"
+
+
 def test_options_are_taken_as_an_object() -> None:
     model, tokenizer = decoder_of(HERMES).model, decoder_of(HERMES).tokenizer
     decoder = ToolDecoder(model, tokenizer, order_limit=1, max_calls=1, max_text_tokens=4)
@@ -172,6 +181,13 @@ def test_options_are_taken_as_an_object() -> None:
     assert tokenizer.decode(ids[0, inputs["input_ids"].shape[1] :]) == by_field
     assert decoder.chat([USER], [OPENAI], "none", options=wanted).result.calls == (), "an argument wins"
     assert decoder.chat([USER], [OPENAI], options=wanted, format="pythonic").result.call_format.name == "pythonic"
+    with closing(decoder.stream([USER], [OPENAI], stop=["x"], max_text_tokens=1, temperature=1e-40)) as pieces:
+        next(pieces)
+    for arguments in ({"strategy": "pakced"}, {"prompt_cache_mb": -1}):
+        with pytest.raises(ConfigError, match=f"{next(iter(arguments))}: expected"):
+            ToolDecoder(model, tokenizer, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="tokenizer: expected the model's tokenizer"):
+        tool_decoding([OPENAI], tokenizer)  # type: ignore[arg-type]
     for wrong in ({"order_limit": 1}, "fast", DecodeOptions):
         for door in (decoder.decode, decoder.chat, decoder.stream):
             with pytest.raises(ConfigError, match="options: expected DecodeOptions, got"):

@@ -1,6 +1,7 @@
 """How free text is chosen: greedily, or sampled by the processors of transformers. Calls are always greedy."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import torch
 from transformers import (
@@ -13,6 +14,9 @@ from transformers import (
 
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.options import DecodeOptions
+
+_COLDEST: Final = 1e-6
+"""At lower temperatures only the likeliest token is left, and logits divided by them may be infinite."""
 
 
 class Sampler:
@@ -29,7 +33,7 @@ class Sampler:
     def __init__(self, options: DecodeOptions, prompt_ids: Sequence[int]) -> None:
         self._prompt = list(prompt_ids)
         self._generator = torch.Generator().manual_seed(options.seed)
-        self._samples = options.temperature > 0
+        self._samples = options.temperature > _COLDEST
         self._processors = LogitsProcessorList()  # in the order of transformers' generate
         if options.repetition_penalty != 1:
             self._processors.append(RepetitionPenaltyLogitsProcessor(options.repetition_penalty))

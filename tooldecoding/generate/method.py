@@ -15,13 +15,14 @@ from transformers.utils import ModelOutput
 from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.probe import openings
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder, as_lookup
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
 from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
-from tooldecoding.options.decode_options import AUTO
+from tooldecoding.options.decode_options import AUTO, demand_arguments
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
 
@@ -118,9 +119,15 @@ class ToolDecodingMethod:
 
     def _settled(self, options: DecodeOptions, row: Sequence[int], decoder: ToolDecoder) -> DecodeOptions:
         """Return the options with the chat template's format for ``auto``, if it has written the prompt."""
-        if options.format != AUTO or not ends_as_chat(row, decoder.table):
+        if options.format != AUTO or not self._is_chat(row, decoder):
             return options
         return replace(options, format=chat_format(options, self._tokenizer))
+
+    def _is_chat(self, row: Sequence[int], decoder: ToolDecoder) -> bool:
+        if ends_as_chat(row, decoder.table):
+            return True
+        text = decoder.table.join(row).decode(errors="replace")
+        return text.endswith(openings(self._tokenizer))
 
     def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
         """Return the model's decoder. It lives as long as both the model and this method."""
@@ -188,6 +195,7 @@ def tool_decoding(
         Returns sequences of shape (batch, length), or ``ToolDecodingOutput`` with ``return_dict_in_generate``.
         Padding of the prompts, left or right, is ignored.
     """
+    demand_arguments(tokenizer, strategy, prompt_cache_mb)
     options = changed(DecodeOptions(), fields, options)
     demand_full(options, "generate")
     return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)

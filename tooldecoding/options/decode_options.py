@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import Field as Bounds
 
@@ -89,7 +89,9 @@ class DecodeOptions:
     unknown_keys: UnknownKeys = option(
         "optional", "What a key counts as if the documentation does not say whether it is required."
     )
-    seed: int = option(0, "Seed of the shuffled orders, and of sampled text.")
+    seed: Annotated[int, Bounds(ge=-(2**63), lt=2**63)] = option(
+        0, "Seed of the shuffled orders, and of sampled text.", expected="a whole number of 64 bits"
+    )
     max_value_tokens: Count = option(512, "Tokens after which a free value is closed and reported.")
     max_text_tokens: Count = option(1024, "Most tokens of free text (tool choice auto and none).")
     max_tokens: Count | None = option(
@@ -134,6 +136,16 @@ class DecodeOptions:
         return CALL_FORMATS["api-bank" if self.format == AUTO else self.format]
 
 
+def demand_arguments(tokenizer: object, strategy: object, prompt_cache_mb: object) -> None:
+    """ConfigError unless a decoder's arguments besides its options are of their kinds."""
+    if not hasattr(tokenizer, "decode"):
+        raise ConfigError(f"tokenizer: expected the model's tokenizer, got {type(tokenizer).__name__}")
+    if strategy not in get_args(Strategy):
+        raise ConfigError(f"strategy: expected {', '.join(get_args(Strategy))}, got {strategy!r}")
+    if not isinstance(prompt_cache_mb, int) or prompt_cache_mb < 0:
+        raise ConfigError(f"prompt_cache_mb: expected a whole number of 0 or more, got {prompt_cache_mb!r}")
+
+
 def demand_full(options: DecodeOptions, taker: str) -> None:
     """ConfigError if the documentation shall be printed shorter, where ``taker`` takes a prompt that holds it."""
     if options.documentation != "full":
@@ -141,6 +153,11 @@ def demand_full(options: DecodeOptions, taker: str) -> None:
             f"documentation: {options.documentation} shortens what templates print of the tools, but {taker} takes a "
             "prompt as it stands; leave it out"
         )
+
+
+def _texts(given: Any) -> Any:
+    """Return one text, or a list of texts, as a tuple; anything else as it is."""
+    return (given,) if isinstance(given, str) else tuple(given) if isinstance(given, list) else given
 
 
 def changed(options: DecodeOptions, given: Mapping[str, Any], instead: DecodeOptions | None = None) -> DecodeOptions:
@@ -159,8 +176,9 @@ def changed(options: DecodeOptions, given: Mapping[str, Any], instead: DecodeOpt
     if not isinstance(instead, DecodeOptions | None):
         raise ConfigError(f"options: expected DecodeOptions, got {type(instead).__name__}; give fields as keywords")
     known = [field.name for field in fields(DecodeOptions)]
+    given = {name: _texts(value) if name == "stop" else value for name, value in given.items()}
     for name in given:
         if name not in known:
             nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]
             raise ConfigError(f"unknown option {name!r}; did you mean {nearest!r}? Known: {', '.join(known)}")
-    return DecodeOptions(**{name: getattr(instead or options, name) for name in known} | dict(given))
+    return DecodeOptions(**{name: getattr(instead or options, name) for name in known} | given)

@@ -1,6 +1,7 @@
 """The fields of ``POST /v1/chat/completions``, read from untrusted data; none is ignored."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -134,9 +135,11 @@ def _demand_neutral(name: str, value: Any) -> None:
 
 
 def wrong_field(error: ValidationError) -> ApiError:
-    """Return the answer to the first wrong field."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    """Return the answer to the first wrong field; of a union, to what is wrong with the branch of the given type."""
+    errors = error.errors(include_url=False, include_context=False, include_input=False)
+    of_field = [one for one in errors if one["loc"][:1] == errors[0]["loc"][:1]]
+    first = next((one for one in of_field if not one["type"].endswith("_type")), of_field[0])
+    place = re.sub(r"\.(str|list|dict)(\[.*)?$", "", ".".join(map(str, first["loc"])))
     if first["type"] == "missing":
         return ApiError(400, f"the field {place!r} is missing", place, "missing_required_parameter")
     if first["type"] == "extra_forbidden":

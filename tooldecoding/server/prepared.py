@@ -31,6 +31,7 @@ from tooldecoding.server.exchange import wrong_input
 from tooldecoding.server.json_answer import answer_lookup, answer_options, answer_schema
 
 MAX_TOOLS: Final = 2_000
+_FUNCTION: Final = ("description", "parameters", "strict")
 _MOST_NOTES: Final = 20
 
 
@@ -50,7 +51,10 @@ def read_documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list
     strict: dict[str, bool] = {}
     for number, given in enumerate(tools):
         match given:
-            case {"type": "function", "function": {"name": str(name), **function}}:
+            case {"type": "function", "function": {"name": str(name), **function}, **beside}:
+                unknown = [*beside, *(f"function.{key}" for key in function if key not in _FUNCTION)]
+                if unknown:
+                    raise PromptError(f"tools[{number}]: unknown field {unknown[0]!r:.60}")
                 strict[name] = function.get("strict") is True
             case _:
                 shape = '{"type": "function", "function": {"name": …, "parameters": …}}'

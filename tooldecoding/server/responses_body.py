@@ -1,5 +1,6 @@
 """The fields of ``POST /v1/responses`` (Open Responses, 2026-04-24) -> a request for chat completions."""
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
@@ -172,9 +173,8 @@ class ResponsesBody(Strict):
         extension = dict(self.tooldecoding)
         if self.reasoning is not None and self.reasoning.effort == "none":
             extension.setdefault("max_thinking_tokens", 0)
-        instructions = [{"role": "system", "content": self.instructions}] if self.instructions else []
         fields = self.model_dump(include=_SAME) | {
-            "messages": instructions + _messages(self.input),
+            "messages": _with_instructions(self.instructions, _messages(self.input)),
             "tools": [tool.chat for tool in self.tools] if self.tools is not None else None,
             "tool_choice": self.tool_choice if isinstance(self.tool_choice, str | None) else self.tool_choice.chat,
             "response_format": self.text.format.chat if self.text and self.text.format else None,
@@ -207,6 +207,15 @@ def _messages(items: Sequence[_Item]) -> list[dict[str, Any]]:
             case _Message():
                 messages.append({"role": item.role, "content": _text(item.content)})
     return messages
+
+
+def _with_instructions(instructions: str | None, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Put instructions and the system messages behind them into one, for most chat templates take no more."""
+    behind = list(itertools.takewhile(lambda message: message["role"] in ("system", "developer"), messages))
+    texts = [instructions, *(message["content"] for message in behind)] if instructions else []
+    if not texts:
+        return messages
+    return [{"role": "system", "content": "\n\n".join(map(str, texts))}, *messages[len(behind) :]]
 
 
 def _text(content: _Content) -> str:

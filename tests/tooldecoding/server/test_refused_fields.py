@@ -50,6 +50,8 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         "tools": [
             {},
             [{"type": "web_search"}],
+            [{"type": "function", "function": {"name": "get_weather", "paramters": {}}}],
+            [{**TOOLS[0], "strict": True}],
             ["def get_weather(city: str): ..."],
             [TOOLS[0]["function"]],
             [*TOOLS, TOOLS[0]],

@@ -159,8 +159,7 @@ def test_items_become_messages() -> None:
     )  # fmt: skip
     function = {"name": "f", "arguments": "{}"}
     assert answerer.asked["messages"] == [
-        {"role": "system", "content": "You are a clock."},
-        {"role": "developer", "content": "Be brief."},
+        {"role": "system", "content": "You are a clock.\n\nBe brief."},
         {"role": "user", "content": "Go!"},
         {"role": "assistant", "content": "I go.", "reasoning_content": "Hm.",
          "tool_calls": [{"id": name, "type": "function", "function": function} for name in ("c1", "c2")]},
