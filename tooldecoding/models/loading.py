@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -90,6 +91,8 @@ def load_quietly(
     path: str, device: str | None = None, dtype: Dtype = None, trust_remote_code: bool = False, **arguments: Any
 ) -> Loaded:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
+    if not Path(find_source(path).path).is_dir():
+        print(f"looking for {path!r} on the Hugging Face hub and in its cache", file=sys.stderr)
     with _quiet(path, trust_remote_code):
         return _load(path, device, dtype, trust_remote_code, arguments)
 
@@ -192,7 +195,8 @@ def find_dtype(dtype: Dtype, default: str) -> torch.dtype | str:
 def _read_config(source: str, path: str, trust: bool, where: Mapping[str, Any]) -> PreTrainedConfig | None:
     """Return the configuration, None if it cannot be read; ModelError if it is not that of a causal LM."""
     config = None
-    with suppress(*_FAILURES):  # loading the model reports what is wrong with it
+    # loading the model reports what is wrong with a folder; the hub is not asked twice, for it may take a minute
+    with suppress(*_FAILURES) if Path(source).is_dir() else _as_model_error("model", path):
         config = AutoConfig.from_pretrained(source, trust_remote_code=trust, **where)
     if config is None:
         return None
