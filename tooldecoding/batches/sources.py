@@ -105,7 +105,10 @@ def _count_lines(name: str) -> int | None:
     if name == "-" or name.endswith(_GZIP) or not Path(name).is_file():
         return None
     with Path(name).open("rb") as file:
-        return sum(piece.count(b"\n") for piece in iter(lambda: file.read(_BUFFER_BYTES), b""))
+        count, last = 0, b""
+        for piece in iter(lambda: file.read(_BUFFER_BYTES), b""):
+            count, last = count + piece.count(b"\n"), piece
+        return count + (not last.endswith(b"\n") and last != b"")
 
 
 @contextmanager

@@ -95,8 +95,14 @@ def _as_parts(content: Any) -> Any:
 _Name = Annotated[str, Strict(), Field(min_length=1)]
 
 
+def _text_part(kind: Any) -> Any:
+    if kind != "text":
+        raise ValueError(f"expected 'text', for nothing else is supported, found {short_repr(kind)}")
+    return kind
+
+
 class _Part(BaseModel):
-    type: Literal["text"]
+    type: Annotated[str, BeforeValidator(_text_part)]
     text: Annotated[str, Strict()]
 
 
