@@ -40,7 +40,7 @@ BAD: list[tuple[Any, str]] = [
     ([{"content": "x"}], "messages[0]: expected a 'role' of system, developer, user, assistant, tool, found None"),
     ([USER, {"role": "robot", "content": "x"}], "messages[1]: expected a 'role' of system"),
     ([{"role": "user"}], "messages[0]['content']: Field required"),
-    ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0]['content'][0]['type']: Input should be"),
+    ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0]['content'][0]['type']: expected 'text'"),
     ([{"role": "user", "content": "x", "tool_calls": [call()]}], "messages[0]['tool_calls']: Extra inputs"),
     ([{"role": "assistant", "content": None}, USER], "messages[0]: expected content, a text"),
     ([{"role": "assistant", "content": "x", "reasoning_content": 3}, USER], "messages[0]['reasoning_content']: Input"),
