@@ -17,7 +17,7 @@ from lookup.errors import written
 from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import language_of
-from lookup.schema.object_branches import read_keys
+from lookup.schema.object_branches import OF_KEYS, read_keys
 from lookup.schema.schema import EVERYTHING, IMPLIED, NOTHING, Kind, Schema, Words, exact, identity, is_number, kind_of
 
 _MAX_STEPS: Final = 100_000
@@ -270,6 +270,8 @@ class _Check:
         keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
         applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
         applied.closes |= keys.documents
+        if OF_KEYS.isdisjoint(words):
+            return
         for key in value:
             found = keys.of(str(key)) or keys.additional
             if not found and unevaluated is not None and key not in applied.keys:

@@ -93,6 +93,8 @@ class Choices:
     def _expanded(self, plain: list[Schema], choices: list[_Choice], notes: list[str]) -> list[list[Schema]]:
         """The plain schemas that hold together with one alternative of each choice."""
         most = min(self._left, _MAX_STEPS)
+        if len(choices) > most:  # one step each is the least
+            raise _TooManyError
         found: list[list[Schema]] = []
         waiting = [_Flat(plain, choices)]
         for step in range(1, most + 2):

@@ -13,6 +13,10 @@ from lookup.schema.nodes import Conjunction, Objects
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, said
 
 _WORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})
+
+OF_KEYS: Final = _WORDS | {"propertyNames"}
+"""Words that say something of single keys."""
+
 _TEXT: Final = Schema({"type": frozenset({"string"})})
 
 Conjoin = Callable[[Iterable[Schema]], Conjunction]
@@ -60,6 +64,8 @@ class _Free(NamedTuple):
         A free key must be in one of each; there are none if one of them is empty.
     documented : bool
         Whether there are no keys but those that documentation names as possible.
+    places : mapping of (str or None) to list of int
+        Key -> which of ``keys`` name it; None -> those with words for keys that they do not name.
     conjoin : callable
     """
 
@@ -67,23 +73,22 @@ class _Free(NamedTuple):
     unevaluated: list[Schema]
     limits: list[list[Language]]
     documented: bool
+    places: Mapping[str | None, list[int]]
     conjoin: Conjoin
 
-    def of(self, name: str) -> Conjunction | None:
-        """The schema of a key; ``None`` if an object may not have it."""
+    def of(self, name: str, may_be_new: bool = True) -> Conjunction | None:
+        """The schema of a key; ``None`` if an object may not have it, or nobody says so and it may not be new."""
         found: list[Schema] = []
         evaluated = False
-        for one in self.keys:
+        for place in sorted({*self.places.get(name, ()), *self.places.get(None, ())}):
+            one = self.keys[place]
             here = one.of(name)
             evaluated |= bool(here) and not one.unnamed
             found += here or one.additional
         if not evaluated:
             found += self.unevaluated
-        return None if NOTHING in found else self.conjoin(found)
-
-    def may_name(self, name: str) -> bool:
-        """Whether a key is named as possible, or need not be."""
-        return not self.documented or any(one.of(name) for one in self.keys if not one.unnamed)
+        is_new = self.documented and not evaluated
+        return None if NOTHING in found or (is_new and not may_be_new) else self.conjoin(found)
 
     def language(self, names: list[Language]) -> Language:
         """What free keys look like, ``names`` among it. LanguageError if it is too much work."""
@@ -103,8 +108,7 @@ def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: l
     needed = dict.fromkeys(name for schema in plain if "unnamed" not in schema.words for name in _needed(schema))
     named: dict[str, Conjunction] = {}
     for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed, *dependent]):
-        possible = all(name in language for language in names) and (name in needed or free.may_name(name))
-        key = free.of(name) if possible else None
+        key = free.of(name, may_be_new=name in needed) if all(name in language for language in names) else None
         if key is not None:
             named[name] = key
     if any(name not in named for name in required):
@@ -146,7 +150,11 @@ def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[s
     patterns_only = closed and silent and any(one.documents for one in keys)
     limits += [every] if patterns_only or NOTHING in unevaluated else []
     allowed = [[language for language, schema in patterns if schema is not NOTHING] for patterns in limits]
-    return _Free(keys, unevaluated, allowed, patterns_only, conjoin)
+    places: dict[str | None, list[int]] = {}
+    for place, one in enumerate(keys):
+        for name in [*one.properties, *([None] if one.patterns or one.additional else [])]:
+            places.setdefault(name, []).append(place)
+    return _Free(keys, unevaluated, allowed, patterns_only, places, conjoin)
 
 
 def read_keys(schema: Schema, notes: list[str]) -> Keys:
