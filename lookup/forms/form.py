@@ -17,8 +17,9 @@ NAME_KEYS: Final = ("api_name", "name", "apiCode", "function_name", "tool_name")
 _CALLED = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 # Keys of a list of tools, and keys that refer to or call a tool without documenting it.
 _TOOL_LISTS: Final = frozenset({"tools", "functions", "function", "function_declarations", "functionDeclarations"})
-_CALL_KEYS: Final = frozenset({"arguments", "role", "content"})
 _CALLS: Final = frozenset({"tool_choice", "tool_calls", "function_call"})
+# What logged calls and messages have, and tools have not.
+_LOGGED: Final = frozenset({"arguments", "role", "content"})
 # All that a tool without parameters may contain.
 _BARE_KEYS: Final = frozenset(
     {"name", "description", "type", "strict", "title", "annotations", "outputSchema", "response", "returns"}
@@ -141,7 +142,7 @@ def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: 
                 yield Claim((*path, index), item, forms[-1])  # a tool without parameters, whose name says it all
             else:
                 found = list(claims(item, forms, listed or beside, (*path, index)))
-                if beside and not found and isinstance(item, Mapping) and not _CALL_KEYS.intersection(item):
+                if beside and not found and isinstance(item, Mapping) and _LOGGED.isdisjoint(item):
                     described = has_name(item) and not _DESCRIPTION_KEYS.isdisjoint(item)
                     found = [Claim((*path, index), item, None, beside=described)]
                 yield from found

@@ -99,15 +99,6 @@ def chat_prompt(
     return str(text)
 
 
-def openings(tokenizer: "PreTrainedTokenizerBase") -> tuple[str, ...]:
-    """Return what the chat template writes to open the assistant's turn, with tools and without; none if unknown."""
-    if not tokenizer.chat_template:
-        return ()
-    probe = Probe(tokenizer)
-    pairs = [[probe.write([USER], tools, ending) for ending in (False, True)] for tools in ([TOOL], [])]
-    return tuple(opened[len(text) :] for text, opened in pairs if text and opened.startswith(text) and opened != text)
-
-
 class Way(NamedTuple):
     """How a dialogue with the call is given. Templates demand a system message or refuse it, and so on."""
 

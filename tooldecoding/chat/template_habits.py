@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.detect_format import Detected, excerpt, instructed_format, leaves, printable, written_format
-from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, SYSTEM, USER, WAYS, Probe, Way
+from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, SYSTEM, TOOL, USER, WAYS, Probe, Way
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -59,6 +59,8 @@ class Habits:
         Whether tools may lack descriptions, or everything but the name.
     takes_system : bool
         Whether it takes system messages.
+    openings : tuple of str
+        How it opens the assistant's turn, with tools and without.
     """
 
     found: Detected | str = "the model's tokenizer has no chat template"
@@ -73,6 +75,7 @@ class Habits:
     shown_calls: ShownCalls = "all"
     bare_tools: bool = True
     takes_system: bool = True
+    openings: tuple[str, ...] = ()
 
     @property
     def leaves_out_tools(self) -> bool:
@@ -143,6 +146,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
         shown_calls=shown_calls,
         bare_tools=_takes_bare_tools(probe),
         takes_system=_THOUGHT in probe.write([{"role": "system", "content": _THOUGHT}, USER], way.documented),
+        openings=_openings(probe),
     )
 
 
@@ -177,6 +181,11 @@ def _found(probe: Probe) -> tuple[Detected | str, Way]:
     if not senses[best]:
         return f"the model's chat template refuses a dialogue with a call: {printable(probe.refusals[-1])}", best
     return "the model's chat template does not write calls of earlier turns", best
+
+
+def _openings(probe: Probe) -> tuple[str, ...]:
+    pairs = [[probe.write([USER], tools, ending) for ending in (False, True)] for tools in ([TOOL], [])]
+    return tuple(opened[len(text) :] for text, opened in pairs if text and opened.startswith(text) and opened != text)
 
 
 def _takes_bare_tools(probe: Probe) -> bool:

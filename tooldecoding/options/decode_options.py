@@ -104,7 +104,7 @@ class DecodeOptions:
     top_p: Share = option(1.0, "Free text is sampled from the likeliest tokens with this probability together.")
     top_k: CountOrNone = option(0, "Free text is sampled from so many of the likeliest tokens; 0 for all.")
     repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
-    stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT")
+    stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT", expected="texts")
     max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
     draft_tokens: CountOrNone = option(
         32, "Most draft tokens per forward pass; 0 for none. Changes the number of passes, not the calls."

@@ -172,7 +172,7 @@ def _in_words(schema: Mapping[str, Any]) -> str:
         items = schema["items"]
         if items["type"] == "integer":
             return f"whole numbers{_bounds(items)}"
-        return _in_words(items) if "enum" in items else "texts"
+        return _in_words(items) if "enum" in items else "names"
     return _WORDS[schema["type"]] + _bounds(schema)
 
 

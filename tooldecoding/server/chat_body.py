@@ -135,10 +135,11 @@ def _demand_neutral(name: str, value: Any) -> None:
 
 
 def wrong_field(error: ValidationError) -> ApiError:
-    """Return the answer to the first wrong field; of a union, to what is wrong with the branch of the given type."""
-    errors = error.errors(include_url=False, include_context=False, include_input=False)
-    of_field = [one for one in errors if one["loc"][:1] == errors[0]["loc"][:1]]
-    first = next((one for one in of_field if not one["type"].endswith("_type")), of_field[0])
+    """Return the answer to the first wrong field; if it may be a text or more, of what is wrong with the given type."""
+    first, *others = error.errors(include_url=False, include_context=False, include_input=False)
+    if first["loc"][-1] == "str":
+        same = (one for one in others if one["loc"][0] == first["loc"][0])
+        first = next((one for one in same if not one["type"].endswith("_type")), first)
     place = re.sub(r"\.(str|list|dict)(\[.*)?$", "", ".".join(map(str, first["loc"])))
     if first["type"] == "missing":
         return ApiError(400, f"the field {place!r} is missing", place, "missing_required_parameter")

@@ -211,11 +211,11 @@ def _messages(items: Sequence[_Item]) -> list[dict[str, Any]]:
 
 def _with_instructions(instructions: str | None, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Put instructions and the system messages behind them into one, for most chat templates take no more."""
-    behind = list(itertools.takewhile(lambda message: message["role"] in ("system", "developer"), messages))
-    texts = [instructions, *(message["content"] for message in behind)] if instructions else []
-    if not texts:
+    if not instructions:
         return messages
-    return [{"role": "system", "content": "\n\n".join(map(str, texts))}, *messages[len(behind) :]]
+    behind = list(itertools.takewhile(lambda message: message["role"] in ("system", "developer"), messages))
+    texts = [instructions, *(message["content"] for message in behind)]
+    return [{"role": "system", "content": "\n\n".join(texts)}, *messages[len(behind) :]]
 
 
 def _text(content: _Content) -> str:

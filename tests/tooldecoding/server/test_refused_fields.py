@@ -118,6 +118,11 @@ def test_what_is_wrong_is_told_with_its_field(server: Running, path: str, code: 
         assert len(told["message"]) < 300 and (name in told["message"] or code != "unsupported_parameter")
 
 
+def test_of_a_field_with_several_types_the_given_one_is_told(server: Running) -> None:
+    told = error_of(server.ask(stop=["a", "b", "c", "d", "e"]), 400)
+    assert told["param"] == "stop" and "at most 4" in told["message"]
+
+
 @pytest.mark.parametrize(("path", "name"), [(PATH, "model"), (PATH, "messages"), (RESPONSES, "model")])
 def test_what_is_missing_is_told(server: Running, path: str, name: str) -> None:
     content = json.dumps({key: value for key, value in ASKED[path].items() if key != name})
