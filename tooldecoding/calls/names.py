@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from os.path import commonprefix
 from typing import NamedTuple
 
 from lookup.dictionary import ToolSpec
@@ -11,6 +12,7 @@ from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.token_texts import END
 from tooldecoding.tokens.trie import Trie
+from tooldecoding.tokens.way_out import Verdict, log_odds_of_going_on
 
 
 class _Entry(NamedTuple):
@@ -61,9 +63,14 @@ class NameTrie(Trie):
 
 
 class NextCall:
-    """The choice behind a call; a format without a closer ends where the model ends its turn.
+    """The choice behind a call: another call follows only if the model wants one (``tooldecoding.tokens.way_out``).
 
-    Where the closer begins as a further call does, the names tell them apart, and the tool is chosen with it.
+    White space does not tell them apart: models write it as they like. A format without a closer ends where the model
+    ends its turn; any end of a turn, any other special token and any text is an end as well. Where the closer begins as
+    a further call does, the names tell them apart::
+
+        hermes   on: \\n<tool_call>…   {"name"…     out: <|im_end|>   \\n<|endoftext|>   \\n\\nThe timer is set.
+        olmo3    on: \\nget_time(…                  out: \\n</function_calls>
 
     Parameters
     ----------
@@ -73,22 +80,35 @@ class NextCall:
         The number of the call that may follow.
     """
 
-    def __init__(self, table: TokenTable, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
-        start, end = call_format.start(number), call_format.closer or END
-        self._names: list[str | None] = [None]
-        if end.startswith(start):
-            self._names = [tool.name for tool in tools]
-        behind = [name + call_format.bracket_of(number) if name else "" for name in self._names]
-        self._trie = Trie(table, [*(start + text for text in behind), end])
+    def __init__(self, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
+        self._start, self._end = call_format.start(number), call_format.closer or END
+        self._out = _squeezed(self._end.encode())
+        space = self._start[: len(self._start) - len(self._start.lstrip())]
+        self._shared = commonprefix([self._start, self._end]) or space
+        starts = [form.start(number) for form in (call_format, *call_format.also) if form.parallel]
+        behind = [tool.name + call_format.bracket_of(number) for tool in tools]
+        self._on = {
+            _squeezed((start + name).encode())
+            for start in starts
+            for name in (behind if self._out.startswith(_squeezed(start.encode())) or not start.strip() else [""])
+        }
 
-    async def choose(self, branch: Branch) -> tuple[bool, str | None]:
-        """Let the model choose, and write what opens the next call, or the end.
+    async def choose(self, branch: Branch) -> bool:
+        """Let the model choose, and write what opens the next call, or the end; returns whether a call follows."""
+        goes_on = await log_odds_of_going_on(branch, self._verdict, self._shared) > 0
+        branch.keep((self._start if goes_on else self._end).encode(), "constrained")
+        return goes_on
 
-        Returns whether a call follows, and the name of its tool if that and its bracket are written already.
-        """
-        number, _ = await branch.choose(self._trie)
-        goes_on = number < len(self._names)
-        return goes_on, self._names[number] if goes_on else None
+    def _verdict(self, text: bytes) -> Verdict:
+        written = _squeezed(text)
+        if not any(on.startswith(written) or written.startswith(on) for on in self._on):
+            return "out"
+        return "open" if self._out.startswith(written) else "on"
+
+
+def _squeezed(text: bytes) -> bytes:
+    """Return a text without white space."""
+    return b"".join(text.split())
 
 
 def _behind(tool: ToolSpec, call_format: CallFormat) -> list[str]:

@@ -180,7 +180,7 @@ class PreparedTools:
             return None
         if (number, only) not in self._next_calls:
             tools = [tool for tool in self._specs if only in (None, tool.name)]
-            self._next_calls[number, only] = NextCall(self._table, tools, self.call_format, number)
+            self._next_calls[number, only] = NextCall(tools, self.call_format, number)
         return self._next_calls[number, only]
 
     def __getitem__(self, name: str) -> PreparedTool:

@@ -137,10 +137,9 @@ class PromptDecoder:
             if repeated or not fits:
                 branch.end()
                 return decoded
-            goes_on, name = await self._goes_on(branch, next_call)
-            if not goes_on:
+            called = None
+            if not await self._goes_on(branch, next_call):
                 return decoded
-            called = None if name is None else self._tools[name]
 
     def _fits(self, text: str) -> bool:
         """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""
@@ -189,15 +188,13 @@ class PromptDecoder:
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    async def _goes_on(self, branch: Branch, next_call: NextCall) -> tuple[bool, str | None]:
+    async def _goes_on(self, branch: Branch, next_call: NextCall) -> bool:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = branch.room_behind
-        goes_on, name = False, None
-        if room is None or room >= self._tools.longest:
-            goes_on, name = await next_call.choose(branch)
+        goes_on = (room is None or room >= self._tools.longest) and await next_call.choose(branch)
         if not goes_on:
             branch.end()
-        return goes_on, name
+        return goes_on
 
     async def _free_text(self, branch: Branch) -> FreeText:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""

@@ -211,6 +211,10 @@ class NextTokenLogits:
         probabilities = (found.values - self._rows.log_sum(self._row)).exp().tolist()
         return list(zip(tokens[found.indices.numpy()].tolist(), probabilities, strict=True))
 
+    def likeliest(self, most: int) -> list[tuple[int, float]]:
+        """Return the likeliest tokens of the whole vocabulary, at most so many, with their probabilities."""
+        return self.likeliest_among(np.arange(len(self.values)), most)
+
     def best_among(self, tokens: Tokens) -> tuple[int, float]:
         """Return the likeliest of the tokens (ids ascending) and its log-probability among them."""
         logits = self._of(tokens)

@@ -34,7 +34,14 @@ CALL_FORMATS: Mapping[str, CallFormat] = {f.name: f for f in (*BENCHMARK_FORMATS
 MARKS: Final = tuple(dict.fromkeys([*(mark for f in NATIVE_FORMATS for mark in f.marks), *THINKING_MARKS]))
 """Texts that some models have as tokens of their own."""
 
-TURN_ENDS: Final = tuple(dict.fromkeys(end for f in NATIVE_FORMATS for end in f.turn_ends))
+_ENDS: Final = (
+    "<|endoftext|>", "<|im_end|>", "</s>", "<eos>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>", "<|eot|>", "<|EOT|>",
+    "<end_of_turn>", "<turn|>", "<|end_of_turn|>", "<|endofturn|>", "[|endofturn|]", "<|END_OF_TURN_TOKEN|>",
+    "<|EOT_TOKEN|>", "<｜end▁of▁sentence｜>", "<|end_of_sentence|>", "<|return|>", "[EOS]",
+)  # fmt: skip
+"""Tokens that end the text in every family that has them. A GGUF file names one end of a model that uses several."""
+
+TURN_ENDS: Final = tuple(dict.fromkeys([*(end for f in NATIVE_FORMATS for end in f.turn_ends), *_ENDS]))
 """Special tokens that end an assistant's turn."""
 
 

@@ -238,6 +238,11 @@ class Branch:
                 self._decide("constrained")
             self._settle(token)
 
+    async def compute(self, expected: str = "") -> NextTokenLogits:
+        """Return the logits behind the settled tokens; the pending ones are tried, with a text that is likely next."""
+        self._settle_sure()
+        return await self.fed.compute(self.pending.tokens(self.table, expected.encode()))
+
     async def free_token(self, choose: Choose | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
 

@@ -92,6 +92,18 @@ class FedTokens:
             known |= dict(zip(feeds, answers, strict=True))
         return [known[number] for number in range(len(paths))]
 
+    async def after(self, paths: Sequence[Sequence[int]]) -> list[NextTokenLogits]:
+        """Return the logits behind the last token of some paths, as ``behind``, whether or not the engine can drop."""
+        if self.engine.can_drop:
+            return [found[-1] for found in await self.behind(paths)]
+        forks = [self._fork_untried() for _ in paths]
+        try:
+            answers = await logits_of([Feed(fork, path) for fork, path in zip(forks, paths, strict=True)])
+        finally:
+            for fork in forks:
+                self.engine.release(fork)
+        return [found[-1] for found in answers]
+
     def _fork_untried(self) -> BranchId:
         """Return a branch of the engine that has read the settled tokens alone."""
         fork = self.engine.fork(self.branch_id)
