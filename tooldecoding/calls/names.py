@@ -2,14 +2,13 @@
 
 import itertools
 from collections.abc import Sequence
-from os.path import commonprefix
 from typing import NamedTuple
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Branch
-from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable, shared_length
 from tooldecoding.tokens.token_texts import END
 from tooldecoding.tokens.trie import Trie
 from tooldecoding.tokens.way_out import Verdict, log_odds_of_going_on
@@ -84,7 +83,7 @@ class NextCall:
         self._start, self._end = call_format.start(number), call_format.closer or END
         self._out = _squeezed(self._end.encode())
         space = self._start[: len(self._start) - len(self._start.lstrip())]
-        self._shared = commonprefix([self._start, self._end]) or space
+        self._shared = self._start[: shared_length(self._start, self._end)] or space
         starts = [form.start(number) for form in (call_format, *call_format.also) if form.parallel]
         behind = [tool.name + call_format.bracket_of(number) for tool in tools]
         self._on = {

@@ -107,7 +107,8 @@ class CallFormat:
         if not isinstance(notation, str):
             texts: dict[str, Any] = {name: bind(text) for name, text in vars(notation).items()}
             notation = replace(notation, **texts)
-        return replace(self, **pieces, notation=notation)
+        also = tuple(spelling.bound(bind) for spelling in self.also)
+        return replace(self, **pieces, notation=notation, also=also)
 
     @property
     def trigger(self) -> str:

@@ -160,7 +160,7 @@ class TokenTable:
             shorter = wanted[:start].decode(errors="ignore")
             inside_character = len(shorter.encode()) < start
             before = (self._sure if inside_character else self._encode_after)(context, shorter)
-            count = min(count, _same(tokens, before))
+            count = min(count, shared_length(tokens, before))
         return tokens[: max(0, count)]
 
     def goes_beyond(self, text: bytes) -> bool:
@@ -227,8 +227,8 @@ def _tail(context: bytes) -> str:
     return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
 
 
-def _same(one: Sequence[int], other: Sequence[int]) -> int:
-    """Return the length of the common beginning of two token sequences."""
+def shared_length(one: Sequence[object], other: Sequence[object]) -> int:
+    """Return how long the common beginning of two texts or two token sequences is."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 

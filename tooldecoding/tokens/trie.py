@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tooldecoding.engines.logits import Tokens
-from tooldecoding.tokens.token_table import TokenTable
+from tooldecoding.tokens.token_table import TokenTable, shared_length
 
 _KEPT = 1024
 """The number of token sets that are cached."""
@@ -65,7 +65,7 @@ class Trie:
     def agreeing(self, written: bytes) -> int:
         """Return how many bytes ``written`` shares with the text that begins most like it."""
         place = bisect.bisect_left(self._texts, written)
-        return max(_agreeing(text, written) for text in self._texts[max(0, place - 1) : place + 1])
+        return max(shared_length(text, written) for text in self._texts[max(0, place - 1) : place + 1])
 
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
@@ -93,7 +93,7 @@ class Trie:
         if place.left == 1:
             return self.rest(place)
         first, last = self._texts[place.start], self._texts[place.end - 1]  # sorted, so that the others lie between
-        size = _agreeing(first, last)
+        size = shared_length(first, last)
         while first[size] & 0xC0 == 0x80 or last[size] & 0xC0 == 0x80:
             size -= 1
         return first[place.written : size]
@@ -154,8 +154,3 @@ class Trie:
         if byte < b"\xff":
             end = bisect.bisect_left(self._texts, before + bytes([byte[0] + 1]), start, end)
         return TrieNode(start, end, written + 1)
-
-
-def _agreeing(one: bytes, other: bytes) -> int:
-    """Return how many bytes two texts share at their beginning."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
+import numpy as np
+
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.branch import Branch
 
@@ -72,7 +74,6 @@ class _Weigher:
     def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict]) -> None:
         self._table = branch.table
         self._pending = branch.pending.text
-        self._own = branch.pending.tokens(branch.table)
         self._verdict = verdict
         self._weights = {"on": 0.0, "out": 0.0}
         self._open: list[_Open] = []
@@ -96,16 +97,14 @@ class _Weigher:
 
     def read(self, place: _Open, logits: NextTokenLogits) -> None:
         """Weigh the tokens behind a text; within the pending bytes only those that write them."""
-        left, number = self._pending[len(place.written) :], len(place.path)
-        if not left:
+        left = self._pending[len(place.written) :]
+        if left:
+            low, high = self._table.stretch(left)
+            within = np.union1d(self._table.beginnings(left), self._table.sorted_ids[low:high])
+            likely = logits.likeliest_among(within, _LIKELY)
+        else:
             likely = logits.likeliest(_LIKELY)
             self._weights["out"] += place.probability * max(0.0, 1 - sum(share for _, share in likely))
-        else:
-            low, high = self._table.stretch(left)
-            likely = logits.likeliest_among(self._table.sorted_ids[low:high], _LIKELY)
-            if self._own[:number] == place.path and len(own := self._table.text(self._own[number])) < len(left):
-                share = place.probability * math.exp(logits.logprob(self._own[number]))
-                self._open.append(_Open((*place.path, self._own[number]), place.written + own, share))
         for token, share in likely:
             text, probability = self._table.texts[token], place.probability * share
             written = place.written + (text or b"")
