@@ -432,7 +432,16 @@ class ToolDecoder:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
             tools, prompt = self._prepared(request), self._prompt_text(request)
-            decoder = PromptDecoder(tools, request.options, self.table, prompt_ids, prompt, request.stop, stream)
+            decoder = PromptDecoder(
+                tools,
+                request.options,
+                self.table,
+                prompt_ids,
+                prompt,
+                request.stop,
+                stream,
+                dialects=request.dialects,
+            )
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise

@@ -27,6 +27,8 @@ class Request:
         with them.
     stop : str, optional
         Ends free text once there is more than white space before it: the newline of prompts in which a line is a turn.
+    dialects : bool
+        Whether the model may begin a call in its own way, where nobody has named a format.
     """
 
     prompt: str | Sequence[int]
@@ -34,3 +36,4 @@ class Request:
     options: DecodeOptions
     special_tokens: bool = True
     stop: str | None = None
+    dialects: bool = False

@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.languages.codepoints import RESERVED
+from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.names import NameTrie
 from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.dialects import Opening
 from tooldecoding.formats.thinking import Thinking
 from tooldecoding.tokens.branch import Branch, Choose
 from tooldecoding.tokens.token_texts import END
@@ -46,12 +48,15 @@ class FreeText(NamedTuple):
         The text behind the opener that belongs to the call.
     cut : bool
         Whether the text ended at its limit.
+    dialect : CallFormat or None
+        The format of the call, if it is not that of the rules.
     """
 
     text: str
     branch: Branch | None = None
     opened: bytes = b""
     cut: bool = False
+    dialect: CallFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class TextRules:
         The thinking that the prompt has opened.
     chat : bool
         Whether the prompt ends as those of chat models do, so that the model may begin to think.
+    search : callable, optional
+        Makes what finds calls that do not begin as the format's; see ``tooldecoding.formats.dialects``.
     """
 
     opener: str = ""
@@ -89,6 +96,7 @@ class TextRules:
     thinking: Sequence[Thinking] = ()
     opened_thinking: Thinking | None = None
     chat: bool = False
+    search: Callable[[], DialectSearch] | None = None
 
 
 @dataclass
@@ -97,6 +105,14 @@ class _Opener:
 
     begin: int
     back: Branch | None = None
+
+
+@dataclass
+class _Whole:
+    """A call that is opened in a dialect, and a fork that has read nothing behind it where more must be seen."""
+
+    opening: Opening
+    back: Branch | None
 
 
 class TextMode:
@@ -126,6 +142,8 @@ class TextMode:
         self._written = b""
         self._begin = 0  # where the answer begins, behind the thinking
         self._openers: list[_Opener] = []
+        self._search = None if rules.search is None else rules.search()
+        self._whole: list[_Whole] = []
 
     async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
         """Let the model write; each thinking has a limit of its own."""
@@ -146,16 +164,16 @@ class TextMode:
             before = len(self._written)
             self._written += pick.piece
             await self._find_openers(before)
-            result = self._opened(before) or self._stopped(before)
+            result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
             if result:
                 break
             self._branch.take(pick, "free")
             self._show_text()
             thinking = self._begun_thinking()
         self._branch.draft = None
-        for opener in self._openers:
-            if opener.back and not (result and result.branch is opener.back):
-                opener.back.release()
+        for back in [opener.back for opener in self._openers] + [whole.back for whole in self._whole]:
+            if back and not (result and result.branch is back):
+                back.release()
         return result or FreeText(_text(self._written), cut=cut)
 
     async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
@@ -215,11 +233,15 @@ class TextMode:
             self._show_text()
             place = self._written.find(closing, start)
             if place >= 0:
-                self._begin = place + len(closing)
+                self._answer_begins(place + len(closing))
                 return False
         self._force(thinking.closing + thinking.behind)
-        self._begin = len(self._written)
+        self._answer_begins(len(self._written))
         return ended
+
+    def _answer_begins(self, place: int) -> None:
+        self._begin = place
+        self._search = None if self._rules.search is None else self._rules.search()
 
     def _force(self, text: str) -> None:
         self._branch.write(text)
@@ -240,6 +262,8 @@ class TextMode:
         if self._show is None:
             return
         certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if o.back is not None)])
+        if self._search is not None and self._search.held is not None:
+            certain = min(certain, self._offset(self._search.held))
         marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
         for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
             size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
@@ -249,6 +273,8 @@ class TextMode:
     def _expected(self) -> str:
         """Return the draft: the rest of a known name that the model has begun behind the last opener."""
         names = self._rules.names
+        if self._search is not None and (expected := self._search.expected(self._answer)):
+            return expected
         if not names or not self._openers:
             return ""
         return names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
@@ -264,6 +290,50 @@ class TextMode:
                 [_, opener.back] = await self._branch.forks(2)
                 opener.back.draft = None
                 opener.back.keep(self._written[before : opener.begin], "free")
+
+    @property
+    def _answer(self) -> str:
+        """What is written behind the thinking, up to its last whole character."""
+        return self._written[self._begin :].decode(errors="ignore")
+
+    def _offset(self, place: int) -> int:
+        """Return where a character of the answer stands in what is written."""
+        return self._begin + len(self._answer[:place].encode())
+
+    async def _in_dialect(self, before: int) -> FreeText | None:
+        """Return the result if a call is open now that does not begin as the format's; see ``_opened``."""
+        search = self._search
+        if search is None:
+            return None
+        for opening in search.read(self._answer):
+            back = None
+            if not opening.sure:  # what follows tells, and is then written under constraint
+                [_, back] = await self._branch.forks(2)
+                back.draft = None
+                back.keep(self._written[before : self._offset(opening.end)], "free")
+            self._whole.append(_Whole(opening, back))
+        for whole in list(self._whole):
+            is_call = search.is_call(whole.opening, self._answer)
+            if is_call:
+                return self._called(whole, before)
+            if is_call is not None:
+                self._whole.remove(whole)
+                if whole.back is not None:
+                    whole.back.release()
+        return None
+
+    def _called(self, whole: "_Whole", before: int) -> FreeText:
+        """Return the result for an opening; the white space behind its bracket is written as the dialect has it."""
+        (start, end, name, _, dialect), branch = whole.opening, whole.back
+        assert dialect is not None
+        if branch is None:
+            branch = self._branch
+            branch.keep(self._written[before : self._offset(end)], "free")
+        else:
+            self._branch.release()
+        opened = name + dialect.bracket
+        branch.write((dialect.opener + opened)[end - start :])
+        return FreeText(_text(self._written[: self._offset(start)]), branch, opened.encode(), dialect=dialect)
 
     def _opened(self, before: int) -> FreeText | None:
         """Return the result if a call is open now."""

@@ -2,7 +2,7 @@
 
 import math
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -11,7 +11,9 @@ from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.calls.names import NameTrie, NextCall, demand_distinct
 from tooldecoding.engines.engine import Need
+from tooldecoding.files.kept import Kept
 from tooldecoding.formats.call_format import INDEX, CallFormat
+from tooldecoding.formats.dialects import Dialects
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.token_texts import END, demand_writable
@@ -25,6 +27,10 @@ _VALUE, _BYTES = 16, 2
 """Tokens of a value, and bytes of a token, in an estimate: few calls have longer values, few tokens are shorter."""
 _KEYS_OF_MANY_ORDERS = 10
 """So many keys have more orders than anybody decodes."""
+_DIALECTS = 16
+"""Dialects of which the tools are kept."""
+_AROUND, _INDENT = 192, 16
+"""Bytes around a call in a dialect, and before a key of it."""
 _SETS = 64
 _TOOLS = 50_000
 """Limits of the cache, in sets and in tools; the set that was used last always stays."""
@@ -120,6 +126,8 @@ class PreparedTools:
     ----------
     options : DecodeOptions
         Its call format, value constraint and rule for unknown keys are used.
+    dialect : CallFormat, optional
+        A format, bound to the tokenizer, in place of that of the options.
 
     Attributes
     ----------
@@ -137,8 +145,12 @@ class PreparedTools:
         If a name or key is no Unicode text, or has a reserved character.
     """
 
-    def __init__(self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions) -> None:
-        self.call_format = call_format = options.call_format.bound(table.special.bound)
+    def __init__(
+        self, lookup: LookupDictionary, table: TokenTable, options: DecodeOptions, dialect: CallFormat | None = None
+    ) -> None:
+        self.call_format = call_format = dialect or options.call_format.bound(table.special.bound)
+        self._made_of = lookup, options
+        self._in_dialect: Kept[PreparedTools] = Kept(_DIALECTS)
         decided = lookup.decided(options.unknown_keys)
         for tool in decided.tools:
             demand_writable([tool.name, *(p.name for p in tool.parameters)])
@@ -185,6 +197,34 @@ class PreparedTools:
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]
+
+    @cached_property
+    def dialects(self) -> Dialects:
+        """What else may open a call of these tools."""
+        return Dialects(self.call_format, self._table.special.bound)
+
+    @cached_property
+    def keys(self) -> Mapping[str, frozenset[str]]:
+        """Name of a tool -> its keys."""
+        return {tool.name: frozenset(p.name for p in tool.parameters) for tool in self._specs}
+
+    @cached_property
+    def openers(self) -> Trie:
+        """The usual ways to begin the first call: as the format does, then those of ``dialects.usual``."""
+        call_format = self.call_format
+        texts = [call_format.lead + call_format.start(0), *(usual.opener for usual in self.dialects.usual)]
+        return Trie(self._table, texts)
+
+    def in_dialect(self, dialect: CallFormat) -> "PreparedTools":
+        """Return the same tools in a format of ``dialects``."""
+        key = "\0".join([dialect.opener, dialect.bracket, dialect.separator, dialect.end, dialect.closer])
+        lookup, options = self._made_of
+        return self._in_dialect.of(key, lambda: PreparedTools(lookup, self._table, options, dialect))
+
+    @cached_property
+    def dialect_margin(self) -> int:
+        """Tokens that a call in a dialect may take beyond ``longest``: indented lines, and what stands around it."""
+        return _AROUND + _INDENT * max((len(tool.parameters) for tool in self._specs), default=0)
 
     @cached_property
     def longest(self) -> int:

@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
+from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
 from tooldecoding.calls.names import NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
-from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.branch import Branch
@@ -41,6 +42,8 @@ class DecodedPrompt(NamedTuple):
         Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
     repeated : bool
         Whether the model wrote a call again: it is left out, and ended the answer.
+    dialect : CallFormat or None
+        The format of the calls, if it is not that of the options.
     """
 
     text: str
@@ -48,6 +51,7 @@ class DecodedPrompt(NamedTuple):
     answer: Answer
     cut: bool = False
     repeated: bool = False
+    dialect: CallFormat | None = None
 
 
 class PromptDecoder:
@@ -64,6 +68,8 @@ class PromptDecoder:
         Is told the answer so far while free text is written, and each call once it is voted.
     in_values : callable, optional
         Returns a context in which the orders of each call are decoded.
+    dialects : bool
+        Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
     """
 
     def __init__(
@@ -76,6 +82,7 @@ class PromptDecoder:
         line_end: str | None,
         stream: ResultStream | None = None,
         in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
+        dialects: bool = False,
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
@@ -86,6 +93,8 @@ class PromptDecoder:
         self._line_end = line_end
         self._stream = stream
         self._in_values = in_values
+        self._dialects = dialects and options.choice != "none"
+        self._dialect: CallFormat | None = None
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
         self._only = None if options.choice in TOOL_CHOICES else options.choice
@@ -130,7 +139,7 @@ class PromptDecoder:
                 text = longer
                 if self._stream is not None:
                     self._stream.voted(call.shown(self._table.special.shown))
-            decoded = DecodedPrompt(text, calls, answer, not fits, repeated)
+            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect)
             if next_call is None:
                 return decoded
             branch = self._committed(committing[0], orders, tool, call.voted)
@@ -202,14 +211,34 @@ class PromptDecoder:
         mode = self._text_mode(branch)
         if self._options.choice not in ("auto", "none"):
             thought, behind, *_ = await mode.think_first(opener, lambda: self._thinking_limit(branch))
-            text = thought or call_format.lead
             behind = behind or branch
-            behind.write(opener if thought else text + opener)
-            return FreeText(text, behind)
+            if thought or not await self._begins_in_dialect(behind):
+                thought = thought or call_format.lead
+                behind.write(opener if behind is not branch or thought != call_format.lead else thought + opener)
+            return FreeText(thought, behind)
         written = await mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
-        if written.branch is not None and not written.opened:
+        if written.dialect is not None:
+            self._speak(written.dialect)
+        elif written.branch is not None and not written.opened:
             written.branch.write(opener.removeprefix(call_format.trigger))
         return written
+
+    async def _begins_in_dialect(self, branch: Branch) -> bool:
+        """Let the model begin a call that it must write in one of its usual ways; whether that is not the format's."""
+        room = branch.room_behind
+        if not self._dialects or (room is not None and room < self._tools.longest + self._tools.dialect_margin):
+            return False
+        number, _ = await branch.choose(self._tools.openers)
+        if not number:
+            branch.take_back(self._format.lead + self._format.start(0))
+            return False
+        self._speak(self._tools.dialects.usual[number - 1])
+        return True
+
+    def _speak(self, dialect: CallFormat) -> None:
+        """Decode all calls in a dialect."""
+        self._dialect = self._format = dialect
+        self._tools = self._tools.in_dialect(dialect)
 
     def _text_mode(self, branch: Branch) -> TextMode:
         """Return the text mode; an opener that is text must go on to a documented name."""
@@ -223,6 +252,8 @@ class PromptDecoder:
         )
         if options.choice != "none":
             rules = replace(rules, opener=call_format.trigger)
+            if self._dialects:
+                rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))
             if call_format.trigger == call_format.start(0):
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt_pattern(call_format))
         sampler = Sampler(options, self._prompt_ids)
@@ -245,7 +276,10 @@ class PromptDecoder:
     def _limit(self, most: int, branch: Branch) -> int:
         if self._options.max_tokens is not None:
             most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
-        return self._tools.fitting(most, self._options.choice, branch.room)
+        room = branch.room
+        if self._dialects and room is not None:
+            room -= self._tools.dialect_margin
+        return self._tools.fitting(most, self._options.choice, room)
 
 
 def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:

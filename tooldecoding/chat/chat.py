@@ -22,6 +22,7 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.named_json import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
+from tooldecoding.options.decode_options import AUTO
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
 
@@ -47,6 +48,7 @@ def chat_request(
     options = options.in_conversation()
     if not len(documentation.lookup) and options.tool_choice == "auto":
         options = replace(options, tool_choice="none")
+    dialects = options.format == AUTO
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
@@ -54,7 +56,7 @@ def chat_request(
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
         tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
-    return Request(text, documentation.lookup, options, special_tokens=False)
+    return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects)
 
 
 def dialogue_request(

@@ -130,7 +130,7 @@ class CallFormat:
     def key(self, name: str) -> str:
         """Return the text before the value of a key."""
         if self.notation == "json":
-            return f"{render_json(name)}: "
+            return render_json(name) + (self.key_closer if self.key_closer.startswith(":") else ": ")
         return self.key_opener + name + self.key_closer
 
     def ordered(self, keys: Iterable[str]) -> list[str]:

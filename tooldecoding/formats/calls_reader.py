@@ -13,15 +13,16 @@ from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
 from lookup.values.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
 from tooldecoding.formats.python_calls import read_python
-from tooldecoding.formats.reading import Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.reading import NO_PAIRS, Cursor, ReadCall, UnreadableCallError
 
 _TOOL_NAME: Final = re.compile(r"[\w.\-/]++")
 _WORD: Final = re.compile(r"\w++")
 _QUOTED: Final = re.compile(r"'(?:[^'\\\n]|\\.)*+'")
 _RAW_KEY: Final = re.compile(r"[^\n<>]++")
 _ATTRIBUTE: Final = re.compile(r'[^"\n<>]++')
-_JSON_KEY: Final = re.compile(r'"(\w+)": ')
+_JSON_KEY: Final = re.compile(r'"(\w+)"\s*:')
 _ARGUMENTS: Final = ("arguments", "parameters")
+_INNER: Final = dict.fromkeys(_ARGUMENTS, NO_PAIRS) | {"function": dict.fromkeys(_ARGUMENTS, NO_PAIRS)}
 _HELD: Final = {INDEX: re.compile(r"0|[1-9][0-9]{0,8}"), ID: re.compile(r"[a-zA-Z0-9]{9}")}
 """What stands for the number of a call, and for its id."""
 
@@ -110,13 +111,13 @@ class _Reader:
         if not head.rstrip().endswith("["):
             while not rows or self._goes_on():
                 cursor.expect(form.next_call.partition("{")[0] if rows else head)
-                rows.append(cursor.pairs(inner=_ARGUMENTS))
-                cursor.expect(form.end.lstrip("}"))
+                rows.append(cursor.pairs(inner=_INNER))
+                cursor.expect(form.end.rpartition("}")[2])
             return rows
         cursor.expect(head.rstrip())
         while not rows or cursor.take(","):
             cursor.match(JSON.space, "")
-            rows.append(cursor.pairs(inner=_ARGUMENTS))
+            rows.append(cursor.pairs(inner=_INNER))
             cursor.match(JSON.space, "")
         cursor.expect(form.closer.lstrip())
         cursor.expect_end()
@@ -125,15 +126,21 @@ class _Reader:
     def _call(self, row: Arguments) -> ReadCall:
         written = self._form.opener + self._form.bracket + self._form.end
         keys = _JSON_KEY.findall(written)
-        if [key for key, _ in row] != keys:
+        flat: list[tuple[str, Any]] = []
+        for key, value in row:
+            flat += [(key, ""), *value] if key == "function" and isinstance(value, list) else [(key, value)]
+        if [key for key, _ in flat] != keys:
             raise UnreadableCallError(f"expected a JSON object with exactly {', '.join(keys)}, in this sequence")
         name, arguments = "", Arguments()
-        for key, value in row:
-            if key in _ARGUMENTS:
+        for key, value in flat:
+            if key in _ARGUMENTS and isinstance(value, list):
                 arguments = value
-            elif not isinstance(value, str) or not value:
+            elif not isinstance(value, str) or not (value or key == "function"):
                 raise UnreadableCallError(f"expected a text as {key}")
-            elif key in ("name", "tool_name"):
+            elif key == "type":
+                if value != "function":
+                    raise UnreadableCallError("expected function as type")
+            elif key in ("name", "tool_name", "function"):
                 name = value
             else:
                 self._hold(INDEX if INDEX in written else ID, Cursor(value))

@@ -1,7 +1,7 @@
 """What the readers of call formats share: limits, and a place in a text with the steps of a reader."""
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lookup.errors import LiteralError, ToolDecodingError
@@ -31,6 +31,10 @@ def demand_short(text: str) -> None:
     """UnreadableCallError for a text longer than ``MAX_LENGTH``."""
     if len(text) > MAX_LENGTH:
         raise UnreadableCallError(f"expected at most {MAX_LENGTH} characters, found {len(text)}")
+
+
+NO_PAIRS: Final[Mapping[str, Any]] = {}
+"""No inner objects of which the pairs are wanted."""
 
 
 class Cursor:
@@ -86,13 +90,13 @@ class Cursor:
             raise UnreadableCallError(str(error)) from None
         return value
 
-    def pairs(self, dialect: Dialect = JSON, inner: Container[str] = ()) -> list[tuple[str, Any]]:
+    def pairs(self, dialect: Dialect = JSON, inner: Mapping[str, Any] = NO_PAIRS) -> list[tuple[str, Any]]:
         """Read the object that stands here; a repeated key is there twice.
 
         Parameters
         ----------
-        inner : container of str
-            Keys whose values are objects of which the pairs are wanted, too.
+        inner : mapping
+            Keys of objects of which the pairs are wanted, too -> such keys in these objects.
         """
         found = list[tuple[str, Any]]()
         self.expect("{")
@@ -108,7 +112,8 @@ class Cursor:
                 self.match(dialect.space, "")
                 self.expect(":")
                 self.match(dialect.space, "")
-            found.append((key, self.pairs(dialect) if key in inner else self.literal(dialect)))
+            wanted = key in inner and self.text.startswith("{", self.position)
+            found.append((key, self.pairs(dialect, inner[key]) if wanted else self.literal(dialect)))
             self.match(dialect.space, "")
         return found
 

@@ -1,0 +1,227 @@
+"""Dialects: how models begin a call where they do not write it as their chat template does.
+
+Qwen2.5-Coder's template asks for ``<tool_call>``; the model answers with a JSON fence. What may open a call is a table
+(``_WRAPPERS`` around the head of a JSON object), and what a model has written becomes a ``CallFormat`` with its keys
+and its white space. So the opening text::
+
+    ```json
+    {
+      "name": "get_weather",
+      "arguments": {
+
+gives a format whose keys stand in lines of their own, four spaces in, and whose calls end with the two closing braces
+and the fence, each in a line of its own. From there on it is a call format as any other: names, keys, orders, votes.
+
+Source: https://github.com/vllm-project/vllm/issues/32926 for calls in fences; the chat templates and parsers of the
+formats whose tags stand here; Llama 3.2's ``"type": "function"``.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+import regex
+
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.calls_reader import readable
+
+_SPACE: Final = r"\s{0,64}+"
+_LONGEST_NAME: Final = 256
+
+
+class _Wrapper(NamedTuple):
+    """What stands around calls: a tag, white space, the calls, and what closes them.
+
+    ``each`` says whether every call has a wrapper of its own; else a list, or objects one a line, stand in one.
+    """
+
+    name: str
+    tag: str
+    closing: str
+    each: bool = False
+
+
+_FENCE: Final = _Wrapper("json-fence", "```", "```")
+_BARE: Final = _Wrapper("json", "", "")
+_WRAPPERS: Final = (
+    _FENCE,
+    _Wrapper("hermes", "<tool_call>", "</tool_call>", each=True),
+    _Wrapper("function-call", "<function_call>", "</function_call>", each=True),
+    _Wrapper("tools", "<tools>", "</tools>", each=True),
+    _Wrapper("granite3", "<|tool_call|>", ""),
+    _Wrapper("phi4-mini", "functools", ""),
+    _Wrapper("mistral-list", "[TOOL_CALLS]", ""),
+    _Wrapper("llama3-json", "<|python_tag|>", ""),
+)
+"""A call may stand in any of these, anywhere in an answer; or in none, at its beginning."""
+
+_FENCE_OPENING: Final = r"```(?:json|JSON|tool_call|tool_code)?+[ \t]{0,8}+\r?\n" + _SPACE
+_JSON: Final = (
+    rf'(?P<list>\[(?P<gap>{_SPACE}))?+(?P<item>\{{{_SPACE}(?:"type"{_SPACE}:{_SPACE}"function"{_SPACE},{_SPACE})?+'
+    rf'(?P<function>"function"{_SPACE}:{_SPACE}\{{{_SPACE})?+"(?:name|function)"{_SPACE}:{_SPACE}")'
+    rf'(?P<name>[^"\\]{{1,{_LONGEST_NAME}}}+)'
+    rf'(?P<bracket>"{_SPACE},(?P<line>{_SPACE})"(?P<arguments>arguments|parameters)"{_SPACE}:(?P<colon>{_SPACE})\{{)'
+)
+_PYTHON: Final = regex.compile(
+    rf"(?P<fence>```(?:python|py|tool_code)?+[ \t]{{0,8}}+\r?\n)?+(?P<name>[\w.]{{1,{_LONGEST_NAME}}}+)\("
+)
+_BEGINNINGS: Final = (
+    ("", '{"name": "', '", "arguments": {'),
+    ("", '{\n  "name": "', '",\n  "arguments": {'),
+    ("```json\n", '{"name": "', '", "arguments": {'),
+    ("```json\n", '{\n  "name": "', '",\n  "arguments": {'),
+    ("", '[{"name": "', '", "arguments": {'),
+    ("<tool_call>\n", '{"name": "', '", "arguments": {'),
+    ("<|tool_call|>", '[{"name": "', '", "arguments": {'),
+)
+"""How calls begin most often: what stands before and behind a name. A tag counts if the tokenizer has its token."""
+
+Known = Callable[[str, bool], bool]
+"""Whether a text is a documented name; or may become one, if it is not whole."""
+
+
+class Opening(NamedTuple):
+    """A call that a model has opened, as far as it is written.
+
+    Attributes
+    ----------
+    start, end : int
+        Where it begins, and where the bracket of its arguments ends; the end of the text if it is not whole.
+    name : str
+        The name of the tool.
+    sure : bool
+        Whether nothing but a call begins so; else its first key tells it from documentation and code.
+    call_format : CallFormat or None
+        None if it is not whole.
+    """
+
+    start: int
+    end: int
+    name: str
+    sure: bool = False
+    call_format: CallFormat | None = None
+
+
+class Dialects:
+    """What may open a call beside the opener of a model's own format.
+
+    Parameters
+    ----------
+    own : CallFormat
+        That of the chat template, bound to the special tokens of a tokenizer.
+    bind : callable
+        ``SpecialTexts.bound`` of the tokenizer.
+
+    Attributes
+    ----------
+    usual : tuple of CallFormat
+        The formats of the usual beginnings, without that of ``own``.
+    """
+
+    def __init__(self, own: CallFormat, bind: Callable[[str], str]) -> None:
+        self._own = own
+        by_mark = own.trigger != own.start(0)
+        self._patterns: list[tuple[_Wrapper, regex.Pattern[str]]] = []
+        openings = []
+        for wrapper in (_Wrapper(w.name, bind(w.tag), bind(w.closing), w.each) for w in _WRAPPERS):
+            if by_mark and wrapper.tag.startswith(own.trigger):
+                continue  # this mark alone opens a call of the own format
+            opening = _FENCE_OPENING if wrapper == _FENCE else regex.escape(wrapper.tag) + _SPACE
+            openings.append(opening)
+            self._patterns.append((wrapper, regex.compile(opening + _JSON)))
+        self._starts = regex.compile("|".join(openings))
+        self._bare = [(_BARE, regex.compile(_JSON))]
+        self._python = own.notation in ("python", "python-lists", "python-json")
+        self.usual = tuple(self._usual(bind))
+
+    def _usual(self, bind: Callable[[str], str]) -> Iterator[CallFormat]:
+        seen = [self._own.start(0)]
+        for before, item, bracket in _BEGINNINGS:
+            opener = bind(before) + item
+            if before.startswith("<") and bind(before) == before:
+                continue
+            if not any(opener.startswith(other) or other.startswith(opener) for other in seen):
+                found = self.opening(f"{opener}f{bracket}", 0, True, lambda name, whole: True)
+                if found is not None and found.call_format is not None:
+                    seen.append(opener)
+                    yield found.call_format
+
+    def starts(self, text: str, begin: int) -> list[int]:
+        """Return where wrappers begin in a text, from an offset on; the last one may be there in part."""
+        found = (match.start() for match in self._starts.finditer(text, begin, partial=True))
+        return [start for start in found if start < len(text)]
+
+    def opening(self, text: str, start: int, bare: bool, known: Known) -> Opening | None:
+        """Return the opening that begins at an offset, whole or in part; None if there is none and none can come.
+
+        Parameters
+        ----------
+        bare : bool
+            Whether a call may stand without a wrapper here.
+        known : callable
+            Only a documented name opens a call.
+        """
+        for wrapper, pattern in [*self._patterns, *(self._bare if bare else ())]:
+            match = pattern.match(text, start, partial=True)
+            if match is None:
+                continue
+            name, whole = match["name"], match["name"] is not None
+            if name is None and match["item"] is not None:
+                name = text[match.end("item") :]
+            if name is not None and not known(name, whole):
+                continue
+            if match.partial:
+                return Opening(start, len(text), name or "")
+            sure = match["arguments"] == "arguments"
+            return Opening(start, match.end(), match["name"], sure, _json_format(wrapper, match, self._own))
+        return self._python_opening(text, start, known) if bare and self._python else None
+
+    def _python_opening(self, text: str, start: int, known: Known) -> Opening | None:
+        match = _PYTHON.match(text, start, partial=True)
+        if match is None:
+            return None
+        name = match["name"] or text[match.end("fence") if match["fence"] else start :]
+        if match.partial:
+            return Opening(start, len(text), name) if name.startswith("`") or known(name, False) else None
+        fence = match["fence"] or ""
+        call_format = replace(self._own, name="python-fence" if fence else "python", opener=fence, lead="", also=())
+        call_format = readable(replace(call_format, closer="\n```" if fence else "", next_call="\n"))
+        return Opening(start, match.end(), name, False, call_format) if known(name, True) else None
+
+
+def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) -> CallFormat:
+    """Return the format of a call that begins as matched: further text has the white space of what stands there."""
+    opener, item = match[0][: match.start("name") - match.start()], match["item"]
+    depth = 1 + (match["list"] is not None) + (match["function"] is not None)
+    lines = "\n" in match["line"]
+    indent = match["line"].rpartition("\n")[2]
+
+    def line(level: int) -> str:
+        """Return what stands before a closing bracket, or a key, at a level of nesting."""
+        return "\n" + indent[: len(indent) // depth] * level if lines else ""
+
+    outer = depth - 1 - (match["function"] is not None)
+    end = "".join(line(level) + "}" for level in range(depth, outer - 1, -1))
+    closer = line(0) + "]" if match["list"] else ""
+    break_behind = "\n" if wrapper.tag == _FENCE.tag or opener[len(wrapper.tag) :].startswith("\n") else ""
+    closing = break_behind + wrapper.closing if wrapper.closing else ""
+    if match["list"]:
+        next_call = "," + (match["gap"] or match["line"]) + item
+    elif wrapper.each:
+        next_call, end, closing = "\n" + opener, end + closing, ""
+    else:
+        next_call = "\n" + item
+    return readable(
+        CallFormat(
+            name=wrapper.name,
+            opener=opener,
+            bracket=match["bracket"] + line(depth + 1),
+            separator="," + (line(depth + 1) or match["line"]),
+            key_closer=":" if not match["colon"] else ": ",
+            end=end,
+            empty_end=end.lstrip() if lines else None,
+            next_call=next_call,
+            closer=closer + closing,
+            turn_ends=own.turn_ends,
+        )
+    )
