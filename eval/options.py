@@ -79,6 +79,11 @@ class EvalOptions(RayOptions):
                 raise EvalError(f"{flag} has no place in --template chat; leave it out")
 
     @property
+    def takes_dialects(self) -> bool:
+        """Whether a chat model may begin calls in its own way, for no format was named."""
+        return self.template == "chat" and self.format == AUTO and self.method == "tool-decoding"
+
+    @property
     def label(self) -> str:
         """The method with what distinguishes it: ``tool-decoding, 12 orders``."""
         match self.method:

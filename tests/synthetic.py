@@ -8,10 +8,12 @@ import torch
 from lookup.dictionary import LookupDictionary
 from tiny_models import TOKENIZERS, tiny_model
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
+from tooldecoding.tokens.token_table import TokenTable
 
 END = "</s>"
 LIKED = (b"", b"'\"\\", b")]}", b"0123456789-.", b"[{(", b",=")
@@ -23,6 +25,26 @@ def synthetic(kind: str = "byte level") -> SyntheticDecoder:
     """A decoder with one of the small tokenizers; all that asks for it share it, and set its engine."""
     tokenizer = TOKENIZERS[kind]()
     return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+
+
+class Eager(RandomEngine):
+    """A random model that wants another call behind every call of a format: of ``name``, where white space opens it."""
+
+    def __init__(self, call_format: CallFormat, table: TokenTable, seed: int, name: str) -> None:
+        super().__init__(table.texts, seed)
+        self._texts = table.texts
+        bound = call_format.bound(table.special.bound)
+        self._ends = {bound.end_of(empty).encode() for empty in (True, False)}
+        self._start = (bound.start(1) if bound.start(1).strip() else bound.start(1) + name).encode()
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        logits, written = super().next_logits(tokens).logits, b"".join(self._texts[t] or b"" for t in tokens[-64:])
+        for size in range(len(self._start)):
+            if any(written.endswith(end + self._start[:size]) for end in self._ends):
+                left = self._start[size:]
+                logits = logits + torch.tensor([20.0 * bool(t and left.startswith(t)) for t in self._texts])
+        return NextTokenLogits(logits)
 
 
 def likes(liked: bytes = b"", seed: int = 0, kind: str = "byte level", **fields: Any) -> RandomEngine:

@@ -14,7 +14,8 @@ from eval.methods.self_consistency import SelfConsistency
 from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.dialects import opening_of
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -47,7 +48,10 @@ def make_method(
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
 
     def decode(requests: Sequence[Request]) -> list[Prediction]:
-        return [_prediction(result, len(requests), scored) for result in decoder.run(requests)]
+        return [
+            _prediction(result, CALL_FORMATS[settings.format], len(requests), scored)
+            for result in decoder.run(requests)
+        ]
 
     match settings.method:
         case "tooldec":
@@ -76,7 +80,7 @@ def _read(method: Method, scored: ScoredText) -> Method:
     ]
 
 
-def _prediction(result: DecodeResult, together: int, scored: ScoredText) -> Prediction:
+def _prediction(result: DecodeResult, own: CallFormat, together: int, scored: ScoredText) -> Prediction:
     """Return the prediction of one of ``together`` prompts; each gets its share of the seconds."""
     return Prediction(
         scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
@@ -84,6 +88,7 @@ def _prediction(result: DecodeResult, together: int, scored: ScoredText) -> Pred
         result.counters.to_json(),
         result.counters.seconds / together,
         written=result.text,
+        opening="" if result.call_format is own else opening_of(result.call_format),
     )
 
 

@@ -14,7 +14,8 @@ class Prediction:
     ``text`` is empty if decoding failed; then ``error`` says why. ``candidates`` has a row of ``candidate_rows`` for
     each order, where there are orders; ``counters`` has ``forward_passes``, ``positions`` and what else the method
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
-    text, where it differs from what is scored.
+    text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
+    (``tooldecoding.formats.dialects.opening_of``).
     """
 
     text: str
@@ -23,6 +24,7 @@ class Prediction:
     seconds: float = 0.0
     error: str | None = None
     written: str | None = None
+    opening: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
@@ -31,6 +33,8 @@ class Prediction:
             row["error"] = self.error
         if self.written not in (None, self.text):
             row["written"] = self.written
+        if self.opening:
+            row["opening"] = self.opening
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

@@ -51,16 +51,20 @@ class Prompter:
         All samples of the benchmark, for in-context examples.
     tokenizer : PreTrainedTokenizerBase
         For its chat template.
+    dialects : bool
+        Whether the model may begin a call in its own way.
     """
 
     settings: EvalOptions
     samples: Sequence[Sample]
     tokenizer: PreTrainedTokenizerBase
+    dialects: bool = False
 
     def request(self, sample: Sample) -> Request:
         """What a method shall decode for a sample."""
         if self.settings.template == "chat":
-            return dialogue_request(sample.turns, sample.documentation, self.settings, self.tokenizer)
+            request = dialogue_request(sample.turns, sample.documentation, self.settings, self.tokenizer)
+            return replace(request, dialects=self.dialects)
         return Request(self.text(sample), sample.documentation.lookup, self.settings, stop="\n")
 
     def tokens(self, request: Request) -> int:

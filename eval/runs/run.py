@@ -70,12 +70,16 @@ def make_run(
     samples = draw(every, options.limit, options.seed)
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
+    dialects = options.takes_dialects
     options = settled(options, benchmark, place.tokenizer)
-    prompter = Prompter(options, every, place.tokenizer)
+    prompter = Prompter(options, every, place.tokenizer, dialects)
     prompts = [prompter.text(sample) for sample in samples]
     _say_fewer_examples(prompter, samples, options.shots)
     spread = place.start(partial(predicting, options, benchmark.call_format))
-    folder.begin(describe_run(benchmark, options, categories, samples, len(every), place.device, prompts))
+    manifest = describe_run(benchmark, options, categories, samples, len(every), place.device, prompts)
+    if dialects:
+        manifest["settings"]["dialects"] = True
+    folder.begin(manifest)
     with folder.locked():
         with (
             closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,

@@ -10,6 +10,8 @@ from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.dialects import dialect_of
+from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.request import Request
 from voting import CandidateCall, CandidateValue, Stopping, merge
 
@@ -47,7 +49,8 @@ class DecodedPrompt:
     """What one decode of a prompt wrote.
 
     ``request`` is None if it could not be decoded, for which ``error`` has the reason. ``text`` is the prediction,
-    ``before`` its free text before the calls; ``closed`` says whether the closer of the calls stands in it.
+    ``before`` its free text before the calls; ``closed`` says whether the closer of the calls stands in it;
+    ``call_format`` is how they are written.
     """
 
     request: Request | None
@@ -57,13 +60,14 @@ class DecodedPrompt:
     calls: tuple[DecodedCall, ...]
     error: str = ""
     closed: bool = True
+    call_format: CallFormat = API_BANK
 
-    def with_calls(self, calls: Sequence[Call], call_format: CallFormat) -> str:
+    def with_calls(self, calls: Sequence[Call]) -> str:
         """Return the prediction with other calls: the free text, then the calls."""
         if not calls:
             return self.before
-        text = call_format.render(calls)
-        return self.before + (text if self.closed else text.removesuffix(call_format.closer))
+        text = self.call_format.render(calls)
+        return self.before + (text if self.closed else text.removesuffix(self.call_format.closer))
 
 
 def read_decoded(
@@ -87,7 +91,7 @@ def read_decoded(
     if row.get("error") or request is None:
         return DecodedPrompt(None, vote_options, "", "", (), str(row.get("error")))
     options = request.options
-    call_format = options.call_format
+    call_format = dialect_of(options.call_format, str(row.get("opening", "")))
     try:
         text = str(row.get("written", row["prediction"]))
         tools = request.tools.decided(options.unknown_keys)
@@ -105,7 +109,7 @@ def read_decoded(
             "another version; choose another --out"
         )
     before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
-    return DecodedPrompt(request, vote_options, text, before, tuple(calls), closed=closed)
+    return DecodedPrompt(request, vote_options, text, before, tuple(calls), closed=closed, call_format=call_format)
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:

@@ -111,7 +111,7 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText
     if decoded.options.order_limit < vote_options.order_limit:
         return None
     options = decoded.request.options
-    call_format = options.call_format
+    call_format = decoded.call_format
     calls: list[Call] = []
     for number, call in enumerate(decoded.calls):
         voted = merge(call.candidates[: vote_options.order_limit], call.tool, vote_options.optional_share)
@@ -120,4 +120,4 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText
         # the model saw the text of a call before it decided whether another one follows
         if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
             return None
-    return Outcome(scored.of_calls(decoded.with_calls(calls, call_format), calls))
+    return Outcome(scored.of_calls(decoded.with_calls(calls), calls))

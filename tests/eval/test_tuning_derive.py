@@ -16,6 +16,7 @@ from eval.tuning.evidence import Evidence, derive
 from eval.tuning.tune import decoding_again
 from formats.law.law import decoders
 from lookup import extract
+from synthetic import Eager
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -41,15 +42,15 @@ Run = Callable[[Sequence[Request]], list[DecodeResult]]
 
 def run(call_format: str, marks_are_tokens: bool, seed: int, asked: Sequence[Request]) -> list[DecodeResult]:
     """Decode with a model that likes special characters, or a further call, or nothing."""
-    decoder = decoders()[marks_are_tokens]
-    further = decoder.table.special.bound(CALL_FORMATS[call_format].start(1)).encode()
+    decoder, texts = decoders()[marks_are_tokens], decoders()[marks_are_tokens].table.texts
 
     def bias(piece: bytes) -> float:
-        if seed % 3 == 0:
-            return 8.0 if piece in further or further in piece else 0.0
         return 4.0 if seed % 3 == 1 and all(byte in SPECIAL for byte in piece) else 0.0
 
-    decoder.engine = RandomEngine(decoder.table.texts, seed, bias)
+    if seed % 3:
+        decoder.engine = RandomEngine(texts, seed, bias)
+    else:
+        decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "f(")
     return decoder.run(asked)
 
 

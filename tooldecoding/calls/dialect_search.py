@@ -9,7 +9,9 @@ from tooldecoding.formats.dialects import Dialects, Opening
 
 _LONGEST_TAG: Final = 32
 """Characters: no tag of a dialect is longer."""
-_JSON_KEY: Final = regex.compile(r'\s*+(?:"(?P<key>[^"\\]{0,256}+)"\s*+:\s*+(?P<object>"object")?|\})')
+_JSON_KEY: Final = regex.compile(r'\s*+(?:"(?P<key>[^"\\]{0,256}+)"\s*+:|\})')
+_SCHEMA: Final = "type", '"object"'
+"""The first key of a JSON Schema, and its value."""
 _PYTHON_KEY: Final = regex.compile(r"\s*+(?P<key>\w{1,256}+)=(?!=)")
 
 
@@ -68,8 +70,11 @@ class DialectSearch:
         match = pattern.match(text, opening.end, partial=True)
         if match is not None and match.partial:
             return None
-        is_call = match is not None and (match["key"] is None or self._is_key(opening.name, **match.groupdict()))
-        if not is_call:
+        is_call: bool | None = match is not None and (match["key"] is None or match["key"] in self._tools[opening.name])
+        if is_call and match is not None and match["key"] == _SCHEMA[0]:
+            value = text[match.end() :].lstrip()
+            is_call = None if _SCHEMA[1].startswith(value) and value != _SCHEMA[1] else not value.startswith(_SCHEMA[1])
+        if is_call is False:
             del self._open[opening.start]
         return is_call
 
@@ -93,9 +98,6 @@ class DialectSearch:
                 names = [known for known in self._tools if known.startswith(name)]
                 return names[0][len(name) :] + usual.bracket if len(names) == 1 else ""
         return ""
-
-    def _is_key(self, name: str, key: str, object: str | None = None) -> bool:
-        return key in self._tools[name] and not (key == "type" and object)
 
     def _known(self, name: str, whole: bool) -> bool:
         return name in self._tools if whole else any(known.startswith(name) for known in self._tools)

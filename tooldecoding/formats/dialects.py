@@ -71,6 +71,9 @@ _BEGINNINGS: Final = (
     ("```json\n", '{"name": "', '", "arguments": {'),
     ("```json\n", '{\n  "name": "', '",\n  "arguments": {'),
     ("", '[{"name": "', '", "arguments": {'),
+    ("", '[\n  {\n    "name": "', '",\n    "arguments": {'),
+    ("```json\n", '[{"name": "', '", "arguments": {'),
+    ("```json\n", '[\n  {\n    "name": "', '",\n    "arguments": {'),
     ("<tool_call>\n", '{"name": "', '", "arguments": {'),
     ("<|tool_call|>", '[{"name": "', '", "arguments": {'),
 )
@@ -189,6 +192,17 @@ class Dialects:
         return Opening(start, match.end(), name, False, call_format) if known(name, True) else None
 
 
+def opening_of(call_format: CallFormat) -> str:
+    """Return the text from which ``dialect_of`` makes a format of ``Dialects`` again."""
+    return f"{call_format.opener}f{call_format.bracket}"
+
+
+def dialect_of(own: CallFormat, opening: str) -> CallFormat:
+    """Return the format of a dialect by its opening, without special tokens; ``own`` for an empty text."""
+    found = Dialects(own, str).opening(opening, 0, True, lambda name, whole: True) if opening else None
+    return own if found is None or found.call_format is None else found.call_format
+
+
 def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) -> CallFormat:
     """Return the format of a call that begins as matched: further text has the white space of what stands there."""
     opener, item = match[0][: match.start("name") - match.start()], match["item"]
@@ -211,7 +225,7 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
         next_call, end, closing = "\n" + opener, end + closing, ""
     else:
         next_call = "\n" + item
-    return readable(
+    call_format = readable(
         CallFormat(
             name=wrapper.name,
             opener=opener,
@@ -225,3 +239,7 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
             turn_ends=own.turn_ends,
         )
     )
+    if wrapper.tag != _FENCE.tag:
+        return call_format
+    again = replace(call_format, next_call=f"{call_format.closer}\n{opener}")  # a fence of its own for each call
+    return replace(call_format, also=(again,))

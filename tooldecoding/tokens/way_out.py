@@ -30,8 +30,8 @@ _FAR: Final = 64
 """Text of so many bytes that is still open, such as white space without an end, leaves."""
 _PASSES: Final = 16
 """After so many looks ahead what is still open leaves."""
-_NEGLIGIBLE: Final = 1e-4
-"""What is open is looked behind if it is a larger part of the whole."""
+_NEGLIGIBLE: Final = 0.05
+"""What is open is looked behind if it is a larger part of all that is."""
 
 
 class _Open(NamedTuple):
@@ -87,11 +87,12 @@ class _Weigher:
         return math.log(on) - math.log(out)
 
     def next_open(self) -> list[_Open]:
-        """Return the likeliest open texts, which are then read; none if they are too long or hardly matter."""
-        most = len(self._pending) + _FAR
-        whole = sum(self._weights.values()) + sum(o.probability for o in self._open)
+        """Return the likeliest open texts, which are then read; none if they are too long or could change nothing."""
+        most, left = len(self._pending) + _FAR, sum(o.probability for o in self._open)
+        if left < abs(self._weights["on"] - self._weights["out"]):
+            return []
         self._open.sort(key=lambda o: (len(o.written) > most, -o.probability))
-        looked = [o for o in self._open[:_WIDTH] if o.probability > _NEGLIGIBLE * whole and len(o.written) <= most]
+        looked = [o for o in self._open[:_WIDTH] if o.probability > _NEGLIGIBLE * left and len(o.written) <= most]
         self._open = self._open[len(looked) :]
         return looked
 

@@ -1,0 +1,175 @@
+"""Law: whatever opening a model begins with, a documented call comes of it, and nothing else does.
+
+A scripted model writes a text, with a chat template's format and none named by the user.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from synthetic import Writer, synthetic
+from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
+from tools import lookup, parameter, tool
+
+PROMPT = "Question?\n"
+TOOLS = lookup(
+    tool("get_weather", parameter("city", "str"), parameter("days", "int", required=False)),
+    tool("get_time"),
+    tool("weather.set", parameter("type", "str"), parameter("tags", "list", required=False)),
+)
+ROME: Mapping[str, Any] = {"city": "Rome", "days": 3}
+
+
+def run(text: str, format: str = "hermes", **fields: Any) -> DecodeResult:
+    """What comes of a model that writes a text, and then ends its turn."""
+    decoder = synthetic("marks")
+    decoder.engine = Writer(PROMPT, text, kind="marks")
+    options = DecodeOptions(format=format, **{"tool_choice": "auto", "order_limit": 1} | fields)
+    [result] = decoder.run([Request(PROMPT, TOOLS, options, dialects=True)])
+    return result
+
+
+def called(result: DecodeResult) -> list[tuple[str, dict[str, Any]]]:
+    assert result.valid, result.errors
+    return [(call.name, call.arguments) for call in result.calls]
+
+
+def indented(value: Any, spaces: int) -> str:
+    return json.dumps(value, indent=spaces)
+
+
+NAMED = {"name": "get_weather", "arguments": ROME}
+FORMS = {
+    "fence, indented": f"```json\n{indented(NAMED, 2)}\n```",
+    "fence, indented by four": f"```json\n{indented(NAMED, 4)}\n```",
+    "fence, one line": f"```json\n{json.dumps(NAMED)}\n```",
+    "fence without a language": f"```\n{json.dumps(NAMED)}\n```",
+    "fence with a list": f"```json\n[{json.dumps(NAMED)}]\n```",
+    "fence with an indented list": f"```json\n{indented([NAMED], 2)}\n```",
+    "object": json.dumps(NAMED),
+    "object without spaces": json.dumps(NAMED, separators=(",", ":")),
+    "indented object": indented(NAMED, 2),
+    "parameters": json.dumps({"name": "get_weather", "parameters": ROME}),
+    "list": json.dumps([NAMED]),
+    "function around": json.dumps({"type": "function", "function": NAMED}),
+    "function around, indented": indented({"type": "function", "function": NAMED}, 2),
+    "function as name": json.dumps({"type": "function", "function": "get_weather", "parameters": ROME}),
+    "sister tag": f"<|tool_call|>{json.dumps([NAMED])}",
+    "tag of nobody": f"<function_call>{json.dumps(NAMED)}</function_call>",
+}
+
+
+@pytest.mark.parametrize("before", ["", "Let me see {1}:\n"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_call_in_the_models_own_dialect(form: str, before: str) -> None:
+    bare = FORMS[form][0] in "{["
+    result = run(before + FORMS[form])
+    if bare and before:
+        assert not result.calls and result.text == before + FORMS[form]
+        return
+    assert called(result) == [("get_weather", ROME)]
+    assert result.content == before.rstrip("\n") and result.text == before + FORMS[form]
+
+
+@pytest.mark.parametrize("format", [f.name for f in NATIVE_FORMATS])
+def test_every_template_whose_model_writes_a_fence(format: str) -> None:
+    assert called(run(FORMS["fence, indented"], format)) == [("get_weather", ROME)]
+
+
+PYTHON = "get_weather(city='Rome', days=3)"
+
+
+@pytest.mark.parametrize("format", ["llama4-pythonic", "lfm2.5", "olmo3"])
+@pytest.mark.parametrize("text", [PYTHON, f"```python\n{PYTHON}\n```"])
+def test_python_where_the_template_is_like_it(format: str, text: str) -> None:
+    result = run(text, format)
+    assert called(result) == [("get_weather", ROME)] and result.text == text
+    assert not run(text, "hermes").calls
+
+
+QUOTED = [
+    '```json\n{"name": "get_wether", "arguments": {"city": "Rome"}}\n```',
+    '{"name": "add", "arguments": {"a": 2, "b": 2}}',
+    '```json\n{"city": "Rome", "days": 3}\n```\nThat is all.',
+    '```json\n{"name": "get_weather", "description": "Get the weather.", "parameters": {}}\n```',
+    '{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}',
+    '{"name": "weather.set", "parameters": {"type": "object", "properties": {}}}',
+    '{"type": "function", "function": {"name": "get_weather", "parameters": {"type": "object"}}}',
+    'Call it like this: {"name": "get_weather", "arguments": {"city": "Rome"}}',
+    "```python\nprint(get_weather(city='Rome'))\n```",
+    "``` and `<tool` and [TOOL_CALLS and {",
+    '{"name": "get_weather"}',
+    '[1, 2, {"name": "get_weather", "arguments": {}}]',
+    "```json\n" + '{"name": "' * 30,
+    "``" * 40,
+]
+
+
+@pytest.mark.parametrize("format", ["hermes", "llama4-pythonic", "mistral-list"])
+@pytest.mark.parametrize("text", QUOTED)
+def test_anything_else_is_text_word_for_word(text: str, format: str) -> None:
+    result = run(text, format)
+    assert not result.calls and result.text == text
+    decoder = synthetic("marks")
+    decoder.engine = Writer(PROMPT, text, kind="marks")
+    options = DecodeOptions(format=format, tool_choice="auto", order_limit=1)
+    *pieces, streamed = decoder.stream_run(Request(PROMPT, TOOLS, options, dialects=True))
+    assert "".join(piece.text for piece in pieces) == streamed.text == text  # type: ignore[union-attr]
+
+
+def test_text_is_held_back_only_while_it_can_become_a_call() -> None:
+    decoder = synthetic("marks")
+    text = 'See:\n```json\n{"name": "get_wind", "arguments": {}}\n``` and {"name": "get_time"} so.'
+    decoder.engine = Writer(PROMPT, text, kind="marks")
+    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
+    shown = [p.text for p in decoder.stream_run(Request(PROMPT, TOOLS, options, dialects=True)) if hasattr(p, "kind")]
+    assert "".join(shown) == text
+    [name] = [piece for piece in shown if "```json" in piece]
+    assert "argum" not in name  # an unknown name is told at once
+
+
+def test_a_format_that_the_user_names_is_the_only_one() -> None:
+    decoder = synthetic("marks")
+    decoder.engine = Writer(PROMPT, FORMS["object"], kind="marks")
+    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
+    [result] = decoder.run([Request(PROMPT, TOOLS, options)])
+    assert not result.calls and result.text == FORMS["object"]
+
+
+WAYS = ["fence, indented", "fence, one line", "object", "indented object", "list"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_required_call_begins_as_the_model_begins_it(way: str) -> None:
+    result = run(FORMS[way], tool_choice="required")
+    assert called(result) == [("get_weather", ROME)] and result.text == FORMS[way]
+
+
+def test_a_required_call_of_the_templates_format() -> None:
+    text = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}\n</tool_call>'
+    result = run(text, tool_choice="required")
+    assert called(result) == [("get_weather", ROME)] and result.text == text
+    assert result.call_format is CALL_FORMATS["hermes"]
+
+
+TWICE = [NAMED, {"name": "get_time", "arguments": {}}]
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(TWICE),
+        "\n".join(map(json.dumps, TWICE)),
+        "```json\n" + "\n".join(map(json.dumps, TWICE)) + "\n```",
+        "\n".join(f"```json\n{json.dumps(call)}\n```" for call in TWICE),
+        "```json\n" + json.dumps(TWICE) + "\n```",
+    ],
+)
+def test_two_calls_in_a_dialect(text: str, choice: str) -> None:
+    assert called(run(text, tool_choice=choice)) == [("get_weather", ROME), ("get_time", {})]
