@@ -3,7 +3,7 @@
 from functools import cache
 
 import pytest
-from chat_models import chat_tokenizer
+from chat_models import chat_tokenizer, decoder_of, says
 from own_templates import CALLS, ORIGINALS, UNKNOWN, original, template
 from transformers import PreTrainedTokenizerFast
 
@@ -86,6 +86,30 @@ def test_the_instruction_for_tools_is_enough_if_one_format_fits() -> None:
     two = said + "{% if tools %}or <function_calls>\nf()\n</function_calls>{% endif %}"
     with pytest.raises(ModelError, match="does not write calls"):
         detect_format(tokenizer(two + silent))
+
+
+GRANITE = (
+    "{% if tools %}<|role|>system\nAnswer with <|tool_call|> followed by a JSON list of tools.\n<|role|>tools\n"
+    "{{ tools | tojson }}\n{% endif %}{% for m in messages %}<|role|>{{ m.role }}\n{{ m.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+"""As Granite 3.3's: it names the tag of a call, and writes no calls of earlier turns."""
+
+
+TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object", "properties": {}}}}
+
+
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_the_tag_of_a_sister_that_only_the_instruction_names(choice: str) -> None:
+    assert detect_format(tokenizer(GRANITE)).name == "granite3"
+    assert detect_format(tokenizer(GRANITE.replace("<|tool_call|>", "<tool_call>"))).name == "granite3"
+    with pytest.raises(ModelError):
+        detect_format(tokenizer(GRANITE.replace("<|tool_call|>", "a tag")))
+    decoder = decoder_of(GRANITE, ("<|tool_call|>",))
+    text = '<|tool_call|>[{"name": "get_time", "arguments": {}}]'
+    says(decoder, lambda prompt: text)
+    reply = decoder.chat([{"role": "user", "content": "What time is it?"}], [TIME], choice)
+    assert reply.result.text == text and [call.name for call in reply.calls] == ["get_time"] and reply.valid
 
 
 def test_another_template_or_none_is_seen() -> None:

@@ -14,7 +14,7 @@ from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
-from synthetic import Writer, decode, synthetic
+from synthetic import Eager, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed

@@ -228,6 +228,7 @@ class PromptDecoder:
         room = branch.room_behind
         if not self._dialects or (room is not None and room < self._tools.longest + self._tools.dialect_margin):
             return False
+        await branch.compute(self._tools.dialects.guess)
         number, _ = await branch.choose(self._tools.openers)
         if not number:
             branch.take_back(self._format.lead + self._format.start(0))

@@ -22,6 +22,9 @@ _BEFORE: Final = 120
 _SHOWN: Final = 240
 """Characters of a foreign text in a message."""
 
+_LIST: Final = '[{"name": "'
+"""The beginning of a JSON list of calls."""
+
 _CANDIDATES: Final = (PYTHONIC, *NATIVE_FORMATS)
 _SPACE: Final = re.compile(r"\s+")
 
@@ -71,8 +74,15 @@ def written_format(written: str, arguments: Mapping[str, Any], answered: Sequenc
 
 
 def instructed_format(text: str) -> Detected | None:
-    """Return the only format whose marks and whose way to open a call stand in a text; None if there is no such one."""
+    """Return the only format that an instruction for tools describes; None if there is no such one.
+
+    It shows all marks of a format and how a call is opened, or names the tag before a JSON list of calls, as that of
+    Granite 3.3 does.
+    """
     found = [f for f in NATIVE_FORMATS if f.marks and f.opener.rstrip(' "') in text and all(m in text for m in f.marks)]
+    if not found and "JSON list" in text:
+        lists = [(f, spelling) for f in NATIVE_FORMATS for spelling in (f, *f.also) if _LIST in spelling.opener]
+        found = [f for f, s in lists if s.marks and all(m in text for m in (s.opener.removesuffix(_LIST), *s.marks))]
     return Detected(found[0], "the chat template's instruction for tools shows it") if len(found) == 1 else None
 
 

@@ -65,11 +65,12 @@ _JSON: Final = (
 _PYTHON: Final = regex.compile(
     rf"(?P<fence>```(?:python|py|tool_code)?+[ \t]{{0,8}}+\r?\n)?+(?P<name>[\w.]{{1,{_LONGEST_NAME}}}+)\("
 )
+_FENCED: Final = ("```json\n", '{\n  "name": "', '",\n  "arguments": {')
 _BEGINNINGS: Final = (
     ("", '{"name": "', '", "arguments": {'),
     ("", '{\n  "name": "', '",\n  "arguments": {'),
     ("```json\n", '{"name": "', '", "arguments": {'),
-    ("```json\n", '{\n  "name": "', '",\n  "arguments": {'),
+    _FENCED,
     ("", '[{"name": "', '", "arguments": {'),
     ("", '[\n  {\n    "name": "', '",\n    "arguments": {'),
     ("```json\n", '[{"name": "', '", "arguments": {'),
@@ -119,7 +120,11 @@ class Dialects:
     ----------
     usual : tuple of CallFormat
         The formats of the usual beginnings, without that of ``own``.
+    guess : str
+        How models that do not begin as their template says mostly begin.
     """
+
+    guess: Final = "".join(_FENCED[:2])
 
     def __init__(self, own: CallFormat, bind: Callable[[str], str]) -> None:
         self._own = own

@@ -82,7 +82,7 @@ GRANITE3 = readable(
         marks=("<tool_call>",),
         turn_ends=("<|end_of_text|>",),
     ),
-    {"opener": '<|tool_call|>[{"name": "'},
+    {"opener": '<|tool_call|>[{"name": "', "marks": ("<|tool_call|>",)},
 )
 
 PHI4_MINI = readable(
