@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 
 import regex
 
-from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.call_format import ID, INDEX, CallFormat
 from tooldecoding.formats.calls_reader import readable
 
 _SPACE: Final = r"\s{0,64}+"
@@ -62,6 +62,7 @@ _JSON: Final = (
     rf'(?P<name>[^"\\]{{1,{_LONGEST_NAME}}}+)'
     rf'(?P<bracket>"{_SPACE},(?P<line>{_SPACE})"(?P<arguments>arguments|parameters)"{_SPACE}:(?P<colon>{_SPACE})\{{)'
 )
+_TOOL_NAME: Final = rf"(?P<name>[\w.\-/]{{1,{_LONGEST_NAME}}}+)"
 _PYTHON: Final = regex.compile(
     rf"(?P<fence>```(?:python|py|tool_code)?+[ \t]{{0,8}}+\r?\n)?+(?P<name>[\w.]{{1,{_LONGEST_NAME}}}+)\("
 )
@@ -137,6 +138,13 @@ class Dialects:
             opening = _FENCE_OPENING if wrapper == _FENCE else regex.escape(wrapper.tag) + _SPACE
             openings.append(opening)
             self._patterns.append((wrapper, regex.compile(opening + _JSON)))
+        self._spellings = []
+        for spelling in own.also:
+            pieces = spelling.opener + spelling.bracket
+            if not spelling.bracket.startswith('"') and ID not in pieces and INDEX not in pieces:
+                openings.append(regex.escape(spelling.opener))
+                pattern = openings[-1] + _TOOL_NAME + regex.escape(spelling.bracket)
+                self._spellings.append((spelling, regex.compile(pattern)))
         self._starts = regex.compile("|".join(openings))
         self._bare = [(_BARE, regex.compile(_JSON))]
         self._python = own.notation in ("python", "python-lists", "python-json")
@@ -169,6 +177,11 @@ class Dialects:
         known : callable
             Only a documented name opens a call.
         """
+        for spelling, pattern in self._spellings:
+            match = pattern.match(text, start, partial=True)
+            if match is not None and (match.partial or known(match["name"], True)):
+                end, found = (len(text), None) if match.partial else (match.end(), readable(replace(spelling, also=())))
+                return Opening(start, end, match["name"] or "", True, found)
         for wrapper, pattern in [*self._patterns, *(self._bare if bare else ())]:
             match = pattern.match(text, start, partial=True)
             if match is None:
