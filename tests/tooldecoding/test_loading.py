@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from gguf import MODEL_ARCH, GGUFWriter, get_tensor_name_map
+from gguf import MODEL_ARCH, GGUFWriter, LlamaFileType, get_tensor_name_map
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -187,7 +187,11 @@ def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model as a GGUF file."""
-    path = tmp_path_factory.mktemp("models") / "tiny-F32.gguf"
+    return write_gguf(tmp_path_factory.mktemp("models") / "tiny-F32.gguf")
+
+
+def write_gguf(path: Path, file_type: int | None = None, halves: Sequence[str] = ()) -> Path:
+    """Write the model, with the type that the file states and parts of the names of tensors of half precision."""
     config, writer = MODEL.config, GGUFWriter(path, "qwen2")
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -206,7 +210,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     writer.add_eos_token_id(TOKENIZER.eos_token_id)
     names = get_tensor_name_map(MODEL_ARCH.QWEN2, config.num_hidden_layers)
     for name, tensor in MODEL.state_dict().items():
-        writer.add_tensor(names.get_name(name, (".weight", ".bias")), tensor.numpy())
+        half = any(part in name for part in halves)
+        writer.add_tensor(names.get_name(name, (".weight", ".bias")), (tensor.half() if half else tensor).numpy())
+    if file_type is not None:
+        writer.add_file_type(file_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -329,6 +336,23 @@ def test_a_disk_that_cannot_be_written_is_no_error(file: Path, assets: Path, con
     assets.write_text("no folder")
     first, second = (load_quietly(str(file), "cpu") for _ in range(2))
     assert converted == ["AutoConfig", "AutoTokenizer"] * 2 and identify(*first) == identify(*second)
+
+
+@pytest.mark.parametrize(
+    ("stated", "halves", "said"),
+    [
+        (LlamaFileType.MOSTLY_Q4_K_M, (), "Q4_K_M"),
+        (LlamaFileType.ALL_F32, ("mlp",), "F32"),
+        (LlamaFileType.GUESSED, (), "F32"),
+        (9999, ("embed_tokens", "lm_head", "mlp"), "F16"),  # most bytes, not most tensors
+        (None, ("mlp",), "F32"),
+    ],
+)
+def test_the_type_that_a_file_states(
+    tmp_path: Path, cli: Cli, stated: int | None, halves: Sequence[str], said: str
+) -> None:
+    path = write_gguf(tmp_path / "x.gguf", stated, halves)
+    assert f"float32 on cpu, dequantized from GGUF ({said})" in cli("doctor", "--model", path, "--device", "cpu").out
 
 
 def test_names(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
