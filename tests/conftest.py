@@ -3,7 +3,7 @@
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from io import StringIO
@@ -34,6 +34,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_assets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What is kept of GGUF files does not go into the user's cache, here and in subprocesses."""
+    place = str(tmp_path_factory.mktemp("assets"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ASSETS_CACHE", place)
+        if "huggingface_hub.constants" in sys.modules:  # it reads the variable as it is imported
+            patch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", place)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -48,9 +48,25 @@ FOUND: dict[str, tuple[Any, Sequence[str], dict[str, Any], dict[str, Any], Seque
             "self_check": {"exact": len(CALLS), "tried": len(CALLS), "difference": ""},
             "marks": [{"text": "<tool_call>", "id": SIZE}, {"text": "</tool_call>", "id": None}],
             "bos": {"text": "<s>", "id": 0}, "eos": {"text": "</s>", "id": 1},
-            "turn_ends": [{"text": "</s>", "id": 1}, {"text": "<pad>", "id": 2}],
+            "turn_ends": [
+                {"text": "</s>", "id": 1, "from": "tokenizer, family"},
+                {"text": "<pad>", "id": 2, "from": "generation configuration"},
+            ],
         },
-        (), ("LlamaForCausalLM", "packed", "<tool_call>", "</s> (1)", "all is well", f"{len(CALLS)} of {len(CALLS)}"),
+        (), (
+            "LlamaForCausalLM", "packed", "<tool_call>", "</s> (1)", "all is well", f"{len(CALLS)} of {len(CALLS)}",
+            "</s> (1) from tokenizer, family; <pad> (2) from generation configuration",
+        ),
+    ),
+    "an end that only the family has": (
+        chat_tokenizer(added=["<|im_end|>", "<|end|>"]), (), {}, {
+            "turn_ends": [
+                {"text": "</s>", "id": 1, "from": "tokenizer, family"},
+                {"text": "<pad>", "id": 2, "from": "generation configuration"},
+                {"text": "<|im_end|>", "id": SIZE, "from": "family"},
+            ],
+        },
+        (), ("<|im_end|>",),
     ),
     "a format that does not fit": (
         chat_tokenizer(), ("--format", "api-bank"), {}, {"format": "api-bank"},

@@ -88,7 +88,7 @@ class ToolDecoder:
         self.model = model.eval()
         self.tokenizer = tokenizer
         vocabulary = model.config.get_text_config().vocab_size
-        self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=_end_ids(model))
+        self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
         self._preparations = Preparations(self.table)
         self.strategy: Layout | None = None
         self.prompt_cache = PrefixCache(0)
@@ -503,7 +503,7 @@ def as_lookup(tools: Tools) -> LookupDictionary:
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
 
 
-def _end_ids(model: PreTrainedModel) -> list[int]:
+def end_ids(model: PreTrainedModel) -> list[int]:
     """Return the tokens that end the model's turn by its own configuration."""
     configured = getattr(model.generation_config, "eos_token_id", None)
     return [] if configured is None else [configured] if isinstance(configured, int) else list(configured)

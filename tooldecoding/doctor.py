@@ -1,6 +1,5 @@
 """What ``tooldecoding doctor`` finds out about a model before the first decode, and what needs the user's attention."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +14,13 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoder import end_ids
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.known_formats import CALL_FORMATS, TURN_ENDS
+from tooldecoding.models.gguf_type import weights_type
 from tooldecoding.models.sources import find_source, input_device
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
@@ -120,6 +121,21 @@ def _ends(decoder: SyntheticDecoder) -> list[int]:
     return [token for token, text in special.items() if text == END and token < len(texts) and texts[token]]
 
 
+def _turn_ends(decoder: SyntheticDecoder) -> list[dict[str, Any]]:
+    """Return the tokens that end the model's turn, each with all that say so."""
+    own, configured, added = decoder.tokenizer.eos_token_id, end_ids(decoder.model), decoder.table.special.characters
+    found = []
+    for end in _ends(decoder):
+        text = str(decoder.tokenizer.convert_ids_to_tokens(end))
+        sources = {
+            "tokenizer": end == own,
+            "generation configuration": end in configured,
+            "family": text in TURN_ENDS and text in added,
+        }
+        found.append({"text": text, "id": end, "from": ", ".join(name for name, says in sources.items() if says)})
+    return found
+
+
 def _difference(decoder: SyntheticDecoder, call_format: CallFormat, calls: Sequence[Call], prompt: str) -> str:
     """Return how the calls came out otherwise than they are written; empty if they came out so."""
     text = call_format.lead + call_format.render(calls)
@@ -163,8 +179,9 @@ def examine(
     """Return what there is to know about a loaded model, as JSON; docs/models.md describes it.
 
     A token is an object of ``text`` and ``id``; ``id`` is None for a text that the tokenizer has no token of its own
-    for. ``context`` is None without a limit, ``format`` if it is unknown (``format_reason`` says why), ``self_check``
-    without format or tokens. ``problems`` has one line each, with what to do.
+    for. One that ends a turn has ``from``, too: what says so. ``context`` is None without a limit, ``format`` if it is
+    unknown (``format_reason`` says why), ``self_check`` without format or tokens. ``problems`` has one line each, with
+    what to do.
 
     Parameters
     ----------
@@ -181,10 +198,10 @@ def examine(
     config = model.config.get_text_config()
     factory = EngineFactory(model, strategy)
     found, reason = _format(tokenizer, call_format)
-    tokenizer_error, ends, prompt, checked = "", list[int](), "", None
+    tokenizer_error, ends, prompt, checked = "", list[dict[str, Any]](), "", None
     try:
         decoder = SyntheticDecoder(model, tokenizer)
-        ends = _ends(decoder)
+        ends = _turn_ends(decoder)
         if found is not None:
             checked, prompt = self_check(decoder, found), _prompt(decoder, found, 1)
     except TokenizerError as error:
@@ -220,7 +237,7 @@ def examine(
         "tokenizer_error": tokenizer_error,
         "bos": _token(tokenizer, tokenizer.bos_token_id),
         "eos": _token(tokenizer, tokenizer.eos_token_id),
-        "turn_ends": [_token(tokenizer, end) for end in ends],
+        "turn_ends": ends,
         "chat_template": bool(tokenizer.chat_template),
         "prints_tools": habits_of(tokenizer).prints_tools,
         "prompt": prompt,
@@ -251,10 +268,7 @@ def _quantized(path: str, model: PreTrainedModel) -> str:
     """Return what the weights were quantised with; empty if they were not."""
     source = find_source(path)
     if source.gguf_file is not None and (Path(source.path) / source.gguf_file).is_file():
-        from gguf import GGUFReader
-
-        types = Counter(tensor.tensor_type.name for tensor in GGUFReader(Path(source.path) / source.gguf_file).tensors)
-        return f"dequantized from GGUF ({types.most_common(1)[0][0]})"
+        return f"dequantized from GGUF ({weights_type(Path(source.path) / source.gguf_file)})"
     method = getattr(getattr(model.config, "quantization_config", None), "quant_method", "")
     return f"quantized with {getattr(method, 'value', method)}" if method else ""
 

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,19 @@ from unittest.mock import Mock
 
 import pytest
 import torch
-from gguf import MODEL_ARCH, GGUFWriter, get_tensor_name_map
+from gguf import MODEL_ARCH, GGUFWriter, LlamaFileType, get_tensor_name_map
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, BartConfig, BertConfig, BertForMaskedLM, PreTrainedModel, ViTConfig
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    BartConfig,
+    BertConfig,
+    BertForMaskedLM,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    ViTConfig,
+)
 
 import tooldecoding.models.sources as sources
 from command_line import Cli, assert_bad
@@ -28,7 +38,7 @@ from test_layers import FILES, ROOT
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder
 from tooldecoding.errors import MissingExtraError, ModelError
-from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly
+from tooldecoding.models.loading import NAMED_TENSORS, find_device, load_quietly, load_tokenizer
 from tooldecoding.models.sources import Source, files_state, find_source, identify, input_device, weights_state
 from tools import PROMPTS, WEATHER, lookup
 
@@ -177,7 +187,11 @@ def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model as a GGUF file."""
-    path = tmp_path_factory.mktemp("models") / "tiny-F32.gguf"
+    return write_gguf(tmp_path_factory.mktemp("models") / "tiny-F32.gguf")
+
+
+def write_gguf(path: Path, file_type: int | None = None, halves: Sequence[str] = ()) -> Path:
+    """Write the model, with the type that the file states and parts of the names of tensors of half precision."""
     config, writer = MODEL.config, GGUFWriter(path, "qwen2")
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
@@ -196,7 +210,10 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     writer.add_eos_token_id(TOKENIZER.eos_token_id)
     names = get_tensor_name_map(MODEL_ARCH.QWEN2, config.num_hidden_layers)
     for name, tensor in MODEL.state_dict().items():
-        writer.add_tensor(names.get_name(name, (".weight", ".bias")), tensor.numpy())
+        half = any(part in name for part in halves)
+        writer.add_tensor(names.get_name(name, (".weight", ".bias")), (tensor.half() if half else tensor).numpy())
+    if file_type is not None:
+        writer.add_file_type(file_type)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
@@ -211,6 +228,131 @@ def test_a_gguf_file_and_its_folder_are_the_model(file: Path, cli: Cli) -> None:
         read = ToolDecoder.from_pretrained(str(path), device="cpu", max_value_tokens=8)
         assert [result.text for result in read.decode(PROMPTS, lookup(WEATHER))] == wanted
     assert "float32 on cpu, dequantized from GGUF (F32)" in cli("doctor", "--model", file).out
+
+
+@pytest.fixture
+def assets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where what was made of GGUF files is kept."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_ASSETS_CACHE", str(tmp_path / "assets"))
+    return tmp_path / "assets"
+
+
+@pytest.fixture
+def converted(assets: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was made of GGUF files so far."""
+    found: list[str] = []
+    for auto in (AutoConfig, AutoTokenizer):
+
+        def load(*places: Any, own: Any = auto, load: Any = auto.from_pretrained, **arguments: Any) -> Any:
+            found.extend([own.__name__] if "gguf_file" in arguments else [])
+            return load(*places, **arguments)
+
+        monkeypatch.setattr(auto, "from_pretrained", load)
+    return found
+
+
+def test_a_gguf_file_is_converted_once(file: Path, converted: list[str]) -> None:
+    first, second = (load_quietly(str(file), "cpu") for _ in range(2))
+    assert converted == ["AutoConfig", "AutoTokenizer"]
+    assert identify(*first) == identify(*second)
+    text = f"{PROMPTS[0]} </s> é\n"
+    assert first[1](text) == second[1](text) == load_tokenizer(str(file))(text) and len(converted) == 2
+
+
+def test_a_file_of_the_hub_is_converted_once(
+    file: Path, tmp_path: Path, converted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    repository = tmp_path / "hub" / "models--owner--name"
+    (repository / "refs").mkdir(parents=True)
+    for commit in ("a" * 40, "b" * 40):
+        place = repository / "snapshots" / commit / "sub" / "x.gguf"
+        place.parent.mkdir(parents=True)
+        shutil.copy2(file, place)
+        (repository / "refs" / "main").write_text(commit)
+        converted.clear()
+        first, second = (load_tokenizer("owner/name:sub/x.gguf") for _ in range(2))
+        assert converted == ["AutoTokenizer"] and first(PROMPTS[0]) == second(PROMPTS[0])
+        assert first.name_or_path == second.name_or_path == "owner/name"
+
+
+def change_time(file: Path) -> None:
+    os.utime(file, (0, 0))
+
+
+def change_size(file: Path) -> None:
+    file.write_bytes(file.read_bytes() + b" ")
+
+
+def change_neighbour(file: Path) -> None:
+    (file.parent / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+
+
+@pytest.mark.parametrize("change", [change_time, change_size, change_neighbour])
+def test_a_changed_file_is_converted_anew(
+    file: Path, tmp_path: Path, converted: list[str], change: Callable[[Path], None]
+) -> None:
+    copy = tmp_path / "copy.gguf"
+    shutil.copy2(file, copy)
+    load_tokenizer(str(copy))
+    change(copy)
+    changed = load_tokenizer(str(copy))
+    again = load_tokenizer(str(copy))
+    assert converted == ["AutoTokenizer"] * 2
+    assert type(again) is type(changed) and again(PROMPTS[0]) == changed(PROMPTS[0])
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "made_of.json"])
+@pytest.mark.parametrize("how", ["gone", "shorter", "nonsense"])
+def test_a_broken_conversion_is_made_anew(file: Path, assets: Path, converted: list[str], name: str, how: str) -> None:
+    first = load_tokenizer(str(file))
+    [place] = assets.rglob(name)
+    size = place.stat().st_size
+    place.write_bytes({"shorter": place.read_bytes()[:-9], "nonsense": b"{" * size, "gone": b""}[how])
+    if how == "gone":
+        place.unlink()
+    second, third = load_tokenizer(str(file)), load_tokenizer(str(file))
+    assert converted == ["AutoTokenizer"] * 2 and [*assets.rglob(name)] == [place]
+    assert first(PROMPTS[0]) == second(PROMPTS[0]) == third(PROMPTS[0])
+
+
+def test_a_conversion_that_reads_otherwise_is_not_kept(
+    file: Path, assets: Path, converted: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = PreTrainedTokenizerBase.save_pretrained
+
+    def save_less(tokenizer: Any, folder: Path) -> None:
+        save(tokenizer, folder)
+        (folder / "tokenizer_config.json").write_text("{}")
+
+    monkeypatch.setattr(PreTrainedTokenizerBase, "save_pretrained", save_less)
+    first, second = (load_tokenizer(str(file)) for _ in range(2))
+    assert converted == ["AutoTokenizer"] * 2 and first.special_tokens_map == second.special_tokens_map
+    assert not [*assets.rglob("*.json")]
+
+
+def test_a_disk_that_cannot_be_written_is_no_error(file: Path, assets: Path, converted: list[str]) -> None:
+    assets.write_text("no folder")
+    first, second = (load_quietly(str(file), "cpu") for _ in range(2))
+    assert converted == ["AutoConfig", "AutoTokenizer"] * 2 and identify(*first) == identify(*second)
+
+
+@pytest.mark.parametrize(
+    ("stated", "halves", "said"),
+    [
+        (LlamaFileType.MOSTLY_Q4_K_M, (), "Q4_K_M"),
+        (LlamaFileType.ALL_F32, ("mlp",), "F32"),
+        (LlamaFileType.GUESSED, (), "F32"),
+        (9999, ("embed_tokens", "lm_head", "mlp"), "F16"),  # most bytes, not most tensors
+        (None, ("mlp",), "F32"),
+    ],
+)
+def test_the_type_that_a_file_states(
+    tmp_path: Path, cli: Cli, stated: int | None, halves: Sequence[str], said: str
+) -> None:
+    path = write_gguf(tmp_path / "x.gguf", stated, halves)
+    assert f"float32 on cpu, dequantized from GGUF ({said})" in cli("doctor", "--model", path, "--device", "cpu").out
 
 
 def test_names(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

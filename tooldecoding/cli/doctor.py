@@ -73,7 +73,8 @@ def _rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "tokenizer", "{tokenizer}, {tokens:,} tokens for {vocabulary:,} logits; they ".format(**found) + readable
     yield "beginning", _listed([found["bos"]])
     yield "end", _listed([found["eos"]])
-    yield "ends of turn", _listed(found["turn_ends"])
+    ends = ["{} from {}".format(_listed([end]), end["from"]) for end in found["turn_ends"]]
+    yield "ends of turn", "; ".join(ends) or "none"
     yield "chat template", prints if found["chat_template"] else "none"
     yield "call format", "unknown" if found["format"] is None else "{format}: {format_reason}".format(**found)
     yield "marks as tokens", _listed([mark for mark in found["marks"] if mark["id"] is not None])

@@ -7,10 +7,10 @@ import pickle
 import struct
 import sys
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -24,12 +24,23 @@ from transformers import (
     PreTrainedConfig,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
     modeling_gguf_pytorch_utils,
 )
-from transformers.utils import logging
+from transformers.utils import cached_file, logging
 
 from tooldecoding.errors import ModelError
-from tooldecoding.models.sources import FILES, Source, demand_packages, files_state, find_source, input_device
+from tooldecoding.models.conversions import KeptConversion
+from tooldecoding.models.sources import (
+    FILES,
+    Source,
+    config_state,
+    demand_packages,
+    files_state,
+    find_source,
+    input_device,
+    tokenizer_state,
+)
 
 DTYPES: dict[str, torch.dtype | str] = {
     "fp32": torch.float32,
@@ -61,6 +72,7 @@ _FAILURES: Final = (
 """What the libraries raise for broken files. ``tokenizers`` also raises a bare ``Exception``."""
 
 
+T = TypeVar("T", PreTrainedConfig, PreTrainedTokenizerBase)
 Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
 Dtype = str | torch.dtype | None
 
@@ -123,8 +135,60 @@ def load_tokenizer(path: str, trust_remote_code: bool = False, **arguments: Any)
     """Load only a tokenizer; ModelError if that fails."""
     source = find_source(path)
     where = _where(source, arguments)
-    with _as_model_error("tokenizer", path):
+
+    def load() -> PreTrainedTokenizerBase:
         return AutoTokenizer.from_pretrained(source.path, trust_remote_code=trust_remote_code, **where)
+
+    with _as_model_error("tokenizer", path):
+        return _converted("tokenizer", source, where, trust_remote_code, load, _stored_tokenizer, tokenizer_state)
+
+
+def _stored_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
+    """Load a tokenizer that was saved; classes that change its file's normalizer must not."""
+    stored = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json")).backend_tokenizer
+    return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, tokenizer_object=stored)
+
+
+def _stored_config(folder: Path) -> PreTrainedConfig:
+    return AutoConfig.from_pretrained(folder, trust_remote_code=False)
+
+
+def _converted(
+    part: str,
+    source: Source,
+    where: Mapping[str, Any],
+    trust: bool,
+    make: Callable[[], T],
+    read: Callable[[Path], T],
+    state: Callable[[T], Any],
+) -> T:
+    """Return what is made of a model's files; if they are a GGUF file, from where it is kept, or made and then kept.
+
+    Parameters
+    ----------
+    part : str
+        What is made.
+    source, where
+        Where the files are.
+    trust : bool
+        Whether code in the folder may run; then nothing is kept, for it may do anything.
+    make, read, state : callable
+        Makes it from the files, reads it from a folder, and says what must be the same in both.
+    """
+    if source.gguf_file is None or trust:
+        return make()
+    place = {name: value for name, value in where.items() if name in _WHERE}
+    file = Path(cached_file(source.path, source.gguf_file, **place))
+    kept = KeptConversion(file, part, with_neighbours=Path(source.path).is_dir())
+    if kept.is_whole():
+        with suppress(ModelError), _as_model_error(part, str(kept.folder)):
+            stored = read(kept.folder)
+            stored.name_or_path = source.path  # as messages name it
+            return stored
+    made = make()
+    with suppress(ModelError), _as_model_error(part, str(kept.folder)):  # it is only not kept
+        kept.keep(made.save_pretrained, lambda folder: state(read(folder)) == state(made))
+    return made
 
 
 def _where(source: Source, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,11 +207,11 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: M
     numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
     source = find_source(path)
     where = _where(source, arguments)
-    config = _read_config(source.path, path, trust, where)
+    config = _read_config(source, path, trust, where)
     tokenizer = load_tokenizer(path, trust, **arguments)
     how = {name: value for name, value in arguments.items() if name not in _WHERE and value is not None}
     if source.gguf_file is not None and config is not None:
-        how["config"] = config  # a GGUF file has it among all tokens, which takes seconds to read again
+        how["config"] = config  # reading it again takes seconds
     with _as_model_error("model", path):
         model, info = AutoModelForCausalLM.from_pretrained(
             source.path,
@@ -192,12 +256,16 @@ def find_dtype(dtype: Dtype, default: str) -> torch.dtype | str:
     return found
 
 
-def _read_config(source: str, path: str, trust: bool, where: Mapping[str, Any]) -> PreTrainedConfig | None:
+def _read_config(source: Source, path: str, trust: bool, where: Mapping[str, Any]) -> PreTrainedConfig | None:
     """Return the configuration, None if it cannot be read; ModelError if it is not that of a causal LM."""
+
+    def load() -> PreTrainedConfig:
+        return AutoConfig.from_pretrained(source.path, trust_remote_code=trust, **where)
+
     config = None
     # loading the model reports what is wrong with a folder; the hub is not asked twice, for it may take a minute
-    with suppress(*_FAILURES) if Path(source).is_dir() else _as_model_error("model", path):
-        config = AutoConfig.from_pretrained(source, trust_remote_code=trust, **where)
+    with suppress(*_FAILURES) if Path(source.path).is_dir() else _as_model_error("model", path):
+        config = _converted("config", source, where, trust, load, _stored_config, config_state)
     if config is None:
         return None
     if config.is_encoder_decoder:

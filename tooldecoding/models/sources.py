@@ -9,11 +9,11 @@ from collections.abc import Hashable
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import torch
 from huggingface_hub import try_to_load_from_cache
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.errors import MissingExtraError, ModelError
 from tooldecoding.files.manifest import digest
@@ -161,21 +161,29 @@ def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict
 
     Weights are known by their files, so only those of a model that ``tooldecoding.models.loading`` has read.
     """
-    config = {k: v for k, v in model.config.to_diff_dict().items() if k not in _STORAGE_KEYS}
+    return {
+        "dtype": str(model.dtype).removeprefix("torch."),
+        "config": digest([type(model).__name__, config_state(model.config)]),
+        "weights": getattr(model, FILES, ""),
+        "tokenizer": digest(tokenizer_state(tokenizer)),
+    }
+
+
+def config_state(config: PreTrainedConfig) -> str:
+    """Return what two configurations of one model have in common, wherever they are stored."""
+    return repr(sorted((k, v) for k, v in config.to_diff_dict().items() if k not in _STORAGE_KEYS))
+
+
+def tokenizer_state(tokenizer: PreTrainedTokenizerBase) -> list[Any]:
+    """Return, as JSON, all on which tokens, texts and prompts of a tokenizer depend."""
     backend = getattr(tokenizer, "backend_tokenizer", None)  # pure Python tokenizers have none
-    of_tokenizer = [
+    return [
         type(tokenizer).__name__,
         sorted(tokenizer.get_vocab().items()),
         backend.to_str() if backend else "",
         repr(sorted(tokenizer.special_tokens_map.items())),
         repr(tokenizer.chat_template),
     ]
-    return {
-        "dtype": str(model.dtype).removeprefix("torch."),
-        "config": digest([type(model).__name__, repr(sorted(config.items()))]),
-        "weights": getattr(model, FILES, ""),
-        "tokenizer": digest(of_tokenizer),
-    }
 
 
 def weights_state(model: PreTrainedModel) -> Hashable:
