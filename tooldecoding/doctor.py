@@ -14,7 +14,7 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import end_ids
+from tooldecoding.decoder import ToolDecoder, end_ids
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
@@ -121,6 +121,23 @@ def _ends(decoder: SyntheticDecoder) -> list[int]:
     return [token for token, text in special.items() if text == END and token < len(texts) and texts[token]]
 
 
+def own_call(decoder: ToolDecoder) -> str:
+    """Return how the model by itself begins a call that a question asks for; what it writes instead if it calls none.
+
+    That may be another way than the one in which its chat template writes calls (``tooldecoding.formats.dialects``).
+    """
+    options = DecodeOptions(order_limit=1, max_value_tokens=_MOST_TOKENS, max_text_tokens=_MOST_TOKENS)
+    messages = [{"role": "user", "content": "What will the weather be in Paris for the next 3 days?"}]
+    try:
+        result = decoder.chat(messages, _TOOLS[:1], "auto", options=options, max_thinking_tokens=0).result
+    except ToolDecodingError as error:
+        return f"not asked: {error}"
+    if not result.calls:
+        return f"no call, but {_shown(result.content)}"
+    form = result.call_format
+    return f"{form.name}: {_shown(form.opener + result.calls[0].name + form.bracket)}"
+
+
 def _turn_ends(decoder: SyntheticDecoder) -> list[dict[str, Any]]:
     """Return the tokens that end the model's turn, each with all that say so."""
     own, configured, added = decoder.tokenizer.eos_token_id, end_ids(decoder.model), decoder.table.special.characters
@@ -180,8 +197,8 @@ def examine(
 
     A token is an object of ``text`` and ``id``; ``id`` is None for a text that the tokenizer has no token of its own
     for. One that ends a turn has ``from``, too: what says so. ``context`` is None without a limit, ``format`` if it is
-    unknown (``format_reason`` says why), ``self_check`` without format or tokens. ``problems`` has one line each, with
-    what to do.
+    unknown (``format_reason`` says why), ``self_check`` without format or tokens. ``own_call`` is how the model begins
+    a call by itself, empty if it was not asked. ``problems`` has one line each, with what to do.
 
     Parameters
     ----------
@@ -198,12 +215,13 @@ def examine(
     config = model.config.get_text_config()
     factory = EngineFactory(model, strategy)
     found, reason = _format(tokenizer, call_format)
-    tokenizer_error, ends, prompt, checked = "", list[dict[str, Any]](), "", None
+    tokenizer_error, ends, prompt, checked, own = "", list[dict[str, Any]](), "", None, ""
     try:
         decoder = SyntheticDecoder(model, tokenizer)
         ends = _turn_ends(decoder)
         if found is not None:
             checked, prompt = self_check(decoder, found), _prompt(decoder, found, 1)
+            own = own_call(ToolDecoder(model, tokenizer, strategy)) if prompt else ""
     except TokenizerError as error:
         tokenizer_error = str(error)
     problems = [error for error in (tokenizer_error, "" if found else reason) if error]
@@ -244,6 +262,7 @@ def examine(
         "format": found.name if found else None,
         "format_reason": reason,
         "marks": [{"text": mark, "id": ids.get(mark)} for mark in (found.marks if found else ())],
+        "own_call": own,
         "self_check": checked,
         "problems": problems,
     }

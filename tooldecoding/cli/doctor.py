@@ -79,6 +79,7 @@ def _rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "call format", "unknown" if found["format"] is None else "{format}: {format_reason}".format(**found)
     yield "marks as tokens", _listed([mark for mark in found["marks"] if mark["id"] is not None])
     yield "marks as text", _listed([mark for mark in found["marks"] if mark["id"] is None])
+    yield "by itself it writes", found["own_call"] or "not asked"
     exact = "{exact} of {tried} sample calls decoded exactly"
     yield "self-check", exact.format(**found["self_check"]) if found["self_check"] else "not run"
 

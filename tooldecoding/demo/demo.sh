@@ -11,7 +11,7 @@ export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"  # on busy cores, two threads tak
 ask() {  # the file of tools, the question
 	echo
 	.venv/bin/tooldecoding decode --model $model --tools "$demo/$1" --prompt "$2" \
-		--tool-choice required --max-calls 1 --max-text-tokens 64 --show-orders --show-greedy || exit 1
+		--tool-choice required --max-text-tokens 64 --show-orders --show-greedy || exit 1
 }
 
 ask mcp_tools.json "What time is it in Tokyo right now?"

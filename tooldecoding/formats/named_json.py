@@ -98,7 +98,6 @@ _COMMENTARY: Final = "<|channel|>commentary"
 _HARMONY_HEADS: Final = (
     (f"{_COMMENTARY} to=functions.", " <|constrain|>json<|message|>{"),
     (f"{_COMMENTARY} to=functions.", "<|constrain|>json<|message|>{"),
-    (" to=functions.", f"{_COMMENTARY}<|constrain|>json<|message|>{{"),
     (" to=functions.", f"{_COMMENTARY} <|constrain|>json<|message|>{{"),
     (" to=functions.", f"{_COMMENTARY} json<|message|>{{"),
 )

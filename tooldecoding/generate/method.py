@@ -115,13 +115,14 @@ class ToolDecodingMethod:
         options = self._options
         if limit:
             options = replace(options, max_text_tokens=min(options.max_text_tokens, limit.tokens))
-        return decoder.run([Request(row, self._lookup, self._settled(options, row, decoder)) for row in rows])
+        return decoder.run([self._request(options, row, decoder) for row in rows])
 
-    def _settled(self, options: DecodeOptions, row: Sequence[int], decoder: ToolDecoder) -> DecodeOptions:
-        """Return the options with the chat template's format for ``auto``, if it has written the prompt."""
+    def _request(self, options: DecodeOptions, row: Sequence[int], decoder: ToolDecoder) -> Request:
+        """Return the request for a prompt; ``auto`` is the chat template's format, if it has written the prompt."""
         if options.format != AUTO or not self._is_chat(row, decoder):
-            return options
-        return replace(options, format=chat_format(options, self._tokenizer))
+            return Request(row, self._lookup, options)
+        options = replace(options, format=chat_format(options, self._tokenizer))
+        return Request(row, self._lookup, options, dialects=True)
 
     def _is_chat(self, row: Sequence[int], decoder: ToolDecoder) -> bool:
         if ends_as_chat(row, decoder.table):
