@@ -25,6 +25,7 @@ BRACKETS = [
     *("See the docs [1] for details.", "an array like [a, b] or [get it](http://x)", "[get_weather]", "["),
     *("[[1]] [get_weather] [RFC(2119)] [f(x)]", "f[a]( [a (x) [no(b = 1)] [a,b(c=1)]", "So [f(g(x))] or [f(), g()]"),
     *("[get_weather.py](x) [getting_started] [get_", "So [get_wind] or [get_weather_wether]", "[f(x)] [f]"),
+    *("Write [tool_name(key='value')] to call one.", "So [1]: [getWeather()]", "So [1]: [get_weather2(city='x')]"),
 ]
 
 
@@ -39,10 +40,10 @@ INVENTED = ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"]
 
 
 @pytest.mark.parametrize(
-    ("before", "lost", "more"),
-    [*(("So [1]: ", text, " so") for text in INVENTED), *((b, text, "_get") for b in ("", "\n ") for text in LOST)],
+    ("lost", "more"), [*((text, " so") for text in INVENTED), *((text, "_get") for text in LOST)]
 )
-def test_a_call_of_an_invented_name_is_one_of_a_documented_name(before: str, lost: str, more: str) -> None:
+@pytest.mark.parametrize("before", ["", "\n "])
+def test_an_answer_that_begins_with_an_invented_name_calls_a_documented_one(before: str, lost: str, more: str) -> None:
     result = decode(Writer("go on ", f"{before}[{lost}", more), "go on ", TOOLS, **SHORT)
     assert result.text.startswith(f"{before}[") and result.valid
     assert result.calls[0].voted.name in TOOLS

@@ -68,12 +68,14 @@ class TextRules:
     opener : str
         The text before a call; if it is empty, no call is opened.
     names : NameTrie, optional
-        The names with their brackets, one of which must follow the opener. If the model calls an unknown name, or
-        begins its answer with an opener and the first word of a known name but goes on otherwise, it goes back to
-        the opener, so that a known one can be chosen; anything else is text. Without names the opener itself opens a
-        call.
+        The names with their brackets, one of which must follow the opener. If the model begins its answer with an
+        opener, and calls an unknown name or goes on otherwise behind the first word of a known one, it goes back to
+        the opener, so that a known one can be chosen; anything else is text, but for an unknown name behind an opener
+        that no sentence holds. Without names the opener itself opens a call.
     attempt : pattern, optional
         What counts as a call behind the opener even if its name is unknown.
+    quotable : bool
+        Whether sentences may hold the opener, as a bracket: behind one, an unknown name is text.
     line_end : str, optional
         Ends the text once there is more than white space before it. What the last token writes before it is kept.
     stops : sequence of str
@@ -91,6 +93,7 @@ class TextRules:
     opener: str = ""
     names: NameTrie | None = None
     attempt: "regex.Pattern[str] | None" = None
+    quotable: bool = False
     line_end: str | None = None
     stops: Sequence[str] = ()
     thinking: Sequence[Thinking] = ()
@@ -345,10 +348,12 @@ class TextMode:
                 _, size = known or (0, 0)
                 self._branch.keep(self._written[before : opener.begin + size], "free")
                 return FreeText(_text(text), self._branch, behind[:size])
-            attempt = None
+            attempt, begins = None, not text[self._begin :].strip()
             if opener.back and attempts:
                 attempt = attempts.match(behind.decode(errors="ignore"), partial=True)
-            lost = opener.back and not text[self._begin :].strip() and self._lost(behind)
+            if attempt and not attempt.partial and not begins and self._rules.quotable:
+                attempt = None
+            lost = opener.back and begins and self._lost(behind)
             if lost or (attempt and not attempt.partial):
                 self._branch.release()
                 return FreeText(_text(text), opener.back)

@@ -256,7 +256,8 @@ class PromptDecoder:
             if self._dialects:
                 rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))
             if call_format.trigger == call_format.start(0):
-                rules = replace(rules, names=self._tools.names(0), attempt=attempt_pattern(call_format))
+                attempt = attempt_pattern(call_format)
+                rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler = Sampler(options, self._prompt_ids)
         return TextMode(branch, rules, sampler.token, None if self._stream is None else self._show_answer)
 

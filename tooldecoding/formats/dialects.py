@@ -180,7 +180,7 @@ class Dialects:
         for spelling, pattern in self._spellings:
             match = pattern.match(text, start, partial=True)
             if match is not None and (match.partial or known(match["name"], True)):
-                end, found = (len(text), None) if match.partial else (match.end(), readable(replace(spelling, also=())))
+                end, found = (len(text), None) if match.partial else (match.end(), self._spelled(spelling))
                 return Opening(start, end, match["name"] or "", True, found)
         for wrapper, pattern in [*self._patterns, *(self._bare if bare else ())]:
             match = pattern.match(text, start, partial=True)
@@ -196,6 +196,9 @@ class Dialects:
             sure = match["arguments"] == "arguments"
             return Opening(start, match.end(), match["name"], sure, _json_format(wrapper, match, self._own))
         return self._python_opening(text, start, known) if bare and self._python else None
+
+    def _spelled(self, spelling: CallFormat) -> CallFormat:
+        return readable(replace(spelling, also=(), parallel=self._own.parallel))
 
     def _python_opening(self, text: str, start: int, known: Known) -> Opening | None:
         match = _PYTHON.match(text, start, partial=True)
@@ -246,6 +249,7 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
     call_format = readable(
         CallFormat(
             name=wrapper.name,
+            parallel=own.parallel,  # else the template could not write the answer in the next turn
             opener=opener,
             bracket=match["bracket"] + line(depth + 1),
             separator="," + (line(depth + 1) or match["line"]),
