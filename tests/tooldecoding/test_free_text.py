@@ -39,9 +39,7 @@ LOST = ["get(get(x=1", "weather(), ", "get_wether_get_wether", "get_weather_get_
 INVENTED = ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"]
 
 
-@pytest.mark.parametrize(
-    ("lost", "more"), [*((text, " so") for text in INVENTED), *((text, "_get") for text in LOST)]
-)
+@pytest.mark.parametrize(("lost", "more"), [*((text, " so") for text in INVENTED), *((text, "_get") for text in LOST)])
 @pytest.mark.parametrize("before", ["", "\n "])
 def test_an_answer_that_begins_with_an_invented_name_calls_a_documented_one(before: str, lost: str, more: str) -> None:
     result = decode(Writer("go on ", f"{before}[{lost}", more), "go on ", TOOLS, **SHORT)

@@ -48,9 +48,11 @@ def chat_request(
     options = options.in_conversation()
     if not len(documentation.lookup) and options.tool_choice == "auto":
         options = replace(options, tool_choice="none")
-    dialects = options.format == AUTO
+    asked = options.format
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
+    # where no template prints tools, ours says how a call is written, and a call that must come is written so
+    dialects = asked == AUTO and (options.choice == "auto" or not habits.leaves_out_tools)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
     if habits.leaves_out_tools:
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
