@@ -13,9 +13,11 @@ from data import rows
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd.benchmark import SGD
 from eval.methods.scored_text import ScoredText
-from eval.options import PEER_METHODS, EvalOptions
+from eval.options import PEER_METHODS
 from eval_data import REFERENCES, prediction_rows, write_files
 from tiny_models import byte_level_tokenizer
+from tooldecoding.formats.dialects import dialect_of
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 @pytest.fixture
@@ -101,7 +103,8 @@ def test_calls_of_a_chat_template_are_scored_in_the_benchmarks_format(
     assert settings["format"] == (form[1] if form else "hermes")
     for row in rows(tmp_path / "run" / "predictions.jsonl") if method == "tool-decoding" else ():
         sample = next(s for s in samples if s.id == row["id"])
-        written = ScoredText.of(EvalOptions(template="chat", format=settings["format"]), SGD.call_format)
+        own = dialect_of(CALL_FORMATS[settings["format"]], row.get("opening", ""))
+        written = ScoredText(own, CALL_FORMATS[SGD.call_format], as_it_stands=False)
         assert SGD.judge(sample, row["prediction"]).error_type in ("wrong_name", "wrong_value", "wrong_count", None)
         assert written.of_text(row["written"], sample.documentation.lookup) == row["prediction"]
 

@@ -212,9 +212,9 @@ class PromptDecoder:
         if self._options.choice not in ("auto", "none"):
             thought, behind, *_ = await mode.think_first(opener, lambda: self._thinking_limit(branch))
             behind = behind or branch
-            if thought or not await self._begins_in_dialect(behind):
-                thought = thought or call_format.lead
-                behind.write(opener if behind is not branch or thought != call_format.lead else thought + opener)
+            if not thought:
+                return FreeText(await self._opens(behind), behind)
+            behind.write(opener)
             return FreeText(thought, behind)
         written = await mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
         if written.dialect is not None:
@@ -223,18 +223,18 @@ class PromptDecoder:
             written.branch.write(opener.removeprefix(call_format.trigger))
         return written
 
-    async def _begins_in_dialect(self, branch: Branch) -> bool:
-        """Let the model begin a call that it must write in one of its usual ways; whether that is not the format's."""
-        room = branch.room_behind
+    async def _opens(self, branch: Branch) -> str:
+        """Write the opener of a call that must come, in the way that the model chooses; returns the text before it."""
+        lead, room = self._format.lead, branch.room_behind
         if not self._dialects or (room is not None and room < self._tools.longest + self._tools.dialect_margin):
-            return False
+            branch.write(lead + self._format.start(0))
+            return lead
         await branch.compute(self._tools.dialects.guess)
         number, _ = await branch.choose(self._tools.openers)
         if not number:
-            branch.take_back(self._format.lead + self._format.start(0))
-            return False
+            return lead
         self._speak(self._tools.dialects.usual[number - 1])
-        return True
+        return ""
 
     def _speak(self, dialect: CallFormat) -> None:
         """Decode all calls in a dialect."""
