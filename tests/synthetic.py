@@ -28,14 +28,14 @@ def synthetic(kind: str = "byte level") -> SyntheticDecoder:
 
 
 class Eager(RandomEngine):
-    """A random model that wants another call behind every call of a format: of ``name``, where white space opens it."""
+    """A random model that wants another call, of the tool ``name``, behind every call of a format."""
 
     def __init__(self, call_format: CallFormat, table: TokenTable, seed: int, name: str) -> None:
         super().__init__(table.texts, seed)
         self._texts = table.texts
         bound = call_format.bound(table.special.bound)
         self._ends = {bound.end_of(empty).encode() for empty in (True, False)}
-        self._start = (bound.start(1) if bound.start(1).strip() else bound.start(1) + name).encode()
+        self._start = (bound.start(1) + name).encode()
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""

@@ -50,7 +50,7 @@ def run(call_format: str, marks_are_tokens: bool, seed: int, asked: Sequence[Req
     if seed % 3:
         decoder.engine = RandomEngine(texts, seed, bias)
     else:
-        decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "f(")
+        decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "f")
     return decoder.run(asked)
 
 

@@ -106,6 +106,9 @@ QUOTED = [
     '{"name": "get_weather"}',
     '[1, 2, {"name": "get_weather", "arguments": {}}]',
     "```json\n" + '{"name": "' * 30,
+    f"Example:\n```python\nx = 1\n```\n{json.dumps(NAMED)}",
+    f"````markdown\n```json\n{json.dumps(NAMED)}\n```\n````",
+    f"`````json\n{json.dumps(NAMED)}",
     "``" * 40,
 ]
 
@@ -173,3 +176,49 @@ TWICE = [NAMED, {"name": "get_time", "arguments": {}}]
 )
 def test_two_calls_in_a_dialect(text: str, choice: str) -> None:
     assert called(run(text, tool_choice=choice)) == [("get_weather", ROME), ("get_time", {})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%s\n{\"temperature\": 3}",
+        '%s\n{"name": "unknown", "arguments": {}}',
+        "```json\n%s\n```\n```python\nprint(1)\n```",
+        "```json\n%s\n```\n\n```\nok\n```",
+        "```json\n%s\n{\"x\": 1}\n```",
+        '[%s, {"x": 1}]',
+        "<function_call>%s</function_call>\n<b>ok</b>",
+        "<tools>\n%s\n</tools>\n<tool_response>x",
+    ],
+)
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_what_begins_like_a_call_behind_one_is_none(text: str, choice: str) -> None:
+    if choice == "required" and text[0] == "<":
+        return  # no usual beginning
+    assert called(run(text % json.dumps(NAMED), tool_choice=choice)) == [("get_weather", ROME)]
+
+
+@pytest.mark.parametrize("gap", ["; ", ", ", "\n"])
+def test_further_calls_as_models_part_them(gap: str) -> None:
+    assert len(called(run("<|python_tag|>" + gap.join(map(json.dumps, TWICE))))) == 2
+    assert len(called(run(f"{PYTHON}{gap}get_time()", "olmo3"))) == 2
+
+
+@pytest.mark.parametrize("room", [200, 300, 420, 700])
+def test_the_templates_call_needs_no_room_for_a_dialect(room: int) -> None:
+    decoder, prompt = synthetic("marks"), "x\n" * ((4096 - room) // 2)
+    text = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
+    decoder.engine = Writer(prompt, text, kind="marks")
+    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
+    [result] = decoder.run([Request(prompt, TOOLS, options, dialects=True)])
+    assert called(result) == [("get_weather", ROME)]
+
+
+def test_bytes_that_are_no_text_before_a_call() -> None:
+    decoder = synthetic("marks")
+    engine = Writer(PROMPT, "", kind="marks")
+    engine._wanted = PROMPT.encode() + b"Hi \xff\xff:\n```json\n" + json.dumps(NAMED).encode() + b"\n```"
+    decoder.engine = engine
+    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
+    [result] = decoder.run([Request(PROMPT, TOOLS, options, dialects=True)])
+    assert called(result) == [("get_weather", ROME)] and result.text.startswith("Hi \ufffd\ufffd:\n```json")

@@ -1,5 +1,6 @@
 """Finds a call that a model opens in free text, in whatever dialect, while the text is written."""
 
+import json
 from collections.abc import Collection, Mapping
 from typing import Final
 
@@ -9,8 +10,8 @@ from tooldecoding.formats.dialects import Dialects, Opening
 
 _LONGEST_TAG: Final = 32
 """Characters: no tag of a dialect is longer."""
-_JSON_KEY: Final = regex.compile(r'\s*+(?:"(?P<key>[^"\\]{0,256}+)"\s*+:|\})')
-_SCHEMA: Final = "type", '"object"'
+_JSON_KEY: Final = regex.compile(r'\s*+(?:(?P<key>"(?:[^"\\]|\\.){0,256}+")\s*+:|\})')
+_SCHEMA: Final = '"type"', '"object"'
 """The first key of a JSON Schema, and its value."""
 _PYTHON_KEY: Final = regex.compile(r"\s*+(?P<key>\w{1,256}+)=(?!=)")
 
@@ -70,7 +71,8 @@ class DialectSearch:
         match = pattern.match(text, opening.end, partial=True)
         if match is not None and match.partial:
             return None
-        is_call: bool | None = match is not None and (match["key"] is None or match["key"] in self._tools[opening.name])
+        keys = self._tools[opening.name]
+        is_call: bool | None = match is not None and (match["key"] is None or _read(match["key"]) in keys)
         if is_call and match is not None and match["key"] == _SCHEMA[0]:
             value = text[match.end() :].lstrip()
             is_call = None if _SCHEMA[1].startswith(value) and value != _SCHEMA[1] else not value.startswith(_SCHEMA[1])
@@ -101,3 +103,11 @@ class DialectSearch:
 
     def _known(self, name: str, whole: bool) -> bool:
         return name in self._tools if whole else any(known.startswith(name) for known in self._tools)
+
+
+def _read(key: str) -> str:
+    """Return a key without the quotes and escapes of JSON."""
+    try:
+        return str(json.loads(key)) if key.startswith('"') else key
+    except json.JSONDecodeError:
+        return ""

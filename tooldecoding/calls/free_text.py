@@ -296,12 +296,12 @@ class TextMode:
 
     @property
     def _answer(self) -> str:
-        """What is written behind the thinking, up to its last whole character."""
-        return self._written[self._begin :].decode(errors="ignore")
+        """What is written behind the thinking; bytes that are no characters, or not yet, count one each."""
+        return self._written[self._begin :].decode(errors="surrogateescape")
 
     def _offset(self, place: int) -> int:
         """Return where a character of the answer stands in what is written."""
-        return self._begin + len(self._answer[:place].encode())
+        return self._begin + len(self._answer[:place].encode(errors="surrogateescape"))
 
     async def _in_dialect(self, before: int) -> FreeText | None:
         """Return the result if a call is open now that does not begin as the format's; see ``_opened``."""

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError
+from lookup.languages.codepoints import RESERVED
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable, shared_length
@@ -82,27 +83,35 @@ class NextCall:
     def __init__(self, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
         self._start, self._end = call_format.start(number), call_format.closer or END
         self._out = _squeezed(self._end.encode())
-        space = self._start[: len(self._start) - len(self._start.lstrip())]
-        self._shared = self._start[: shared_length(self._start, self._end)] or space
         starts = [form.start(number) for form in (call_format, *call_format.also) if form.parallel]
-        behind = [tool.name + call_format.bracket_of(number) for tool in tools]
-        self._on = {
-            _squeezed((start + name).encode())
-            for start in starts
-            for name in (behind if self._out.startswith(_squeezed(start.encode())) or not start.strip() else [""])
-        }
+        names = [tool.name + call_format.bracket_of(number) for tool in tools]
+        self._on = {_squeezed((start + name).encode()): _shown(start) for start in starts for name in names}
+        by_mark = self._start.strip() and ord(self._start.strip()[0]) in RESERVED
+        space = self._start[: len(self._start) - len(self._start.lstrip())]
+        self._expected = (self._start[: shared_length(self._start, self._end)] or space) if by_mark else self._start
 
     async def choose(self, branch: Branch) -> bool:
         """Let the model choose, and write what opens the next call, or the end; returns whether a call follows."""
-        goes_on = await log_odds_of_going_on(branch, self._verdict, self._shared) > 0
+        goes_on = await log_odds_of_going_on(branch, self._verdict, self._expected) > 0
         branch.keep((self._start if goes_on else self._end).encode(), "constrained")
         return goes_on
 
     def _verdict(self, text: bytes) -> Verdict:
         written = _squeezed(text)
-        if not any(on.startswith(written) or written.startswith(on) for on in self._on):
+        agreeing = [shown for on, shown in self._on.items() if on.startswith(written) or written.startswith(on)]
+        if not agreeing:
             return "out"
-        return "open" if self._out.startswith(written) else "on"
+        return "on" if len(written) > min(agreeing) and not self._out.startswith(written) else "open"
+
+
+def _shown(start: str) -> int:
+    """Return how many bytes of what opens a call, without white space, still may open something else: up to its mark.
+
+    Text, as ``, `` or ``{"name": "``, shows a call only with the name behind it.
+    """
+    squeezed = _squeezed(start.encode())
+    mark = next((n for n, character in enumerate(squeezed.decode()) if ord(character) in RESERVED), None)
+    return len(squeezed) if mark is None else len(squeezed.decode()[:mark].encode())
 
 
 def _squeezed(text: bytes) -> bytes:

@@ -94,6 +94,7 @@ class PromptDecoder:
         self._stream = stream
         self._in_values = in_values
         self._dialects = dialects and options.choice != "none"
+        self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
@@ -225,8 +226,8 @@ class PromptDecoder:
 
     async def _opens(self, branch: Branch) -> str:
         """Write the opener of a call that must come, in the way that the model chooses; returns the text before it."""
-        lead, room = self._format.lead, branch.room_behind
-        if not self._dialects or (room is not None and room < self._tools.longest + self._tools.dialect_margin):
+        lead = self._format.lead
+        if not self._takes_dialects(branch):
             branch.write(lead + self._format.start(0))
             return lead
         await branch.compute(self._tools.dialects.guess)
@@ -235,6 +236,14 @@ class PromptDecoder:
             return lead
         self._speak(self._tools.dialects.usual[number - 1])
         return ""
+
+    def _takes_dialects(self, branch: Branch) -> bool:
+        """Whether the model may begin a call in its own way: nobody has named a format, and there is room for any."""
+        if self._room_enough is None:
+            room = branch.room_behind
+            enough = room is None or room >= self._tools.longest + self._tools.dialect_margin
+            self._room_enough = self._dialects and enough
+        return self._room_enough
 
     def _speak(self, dialect: CallFormat) -> None:
         """Decode all calls in a dialect."""
@@ -253,7 +262,7 @@ class PromptDecoder:
         )
         if options.choice != "none":
             rules = replace(rules, opener=call_format.trigger)
-            if self._dialects:
+            if self._takes_dialects(branch):
                 rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))
             if call_format.trigger == call_format.start(0):
                 attempt = attempt_pattern(call_format)
@@ -279,7 +288,7 @@ class PromptDecoder:
         if self._options.max_tokens is not None:
             most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
         room = branch.room
-        if self._dialects and room is not None:
+        if room is not None and self._takes_dialects(branch):
             room -= self._tools.dialect_margin
         return self._tools.fitting(most, self._options.choice, room)
 

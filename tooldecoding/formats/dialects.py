@@ -55,13 +55,14 @@ _WRAPPERS: Final = (
 )
 """A call may stand in any of these, anywhere in an answer; or in none, at its beginning."""
 
-_FENCE_OPENING: Final = r"```(?:json|JSON|tool_call|tool_code)?+[ \t]{0,8}+\r?\n" + _SPACE
+_FENCE_OPENING: Final = r"(?<!`)```(?:json|JSON|tool_call|tool_code)?+[ \t]{0,8}+\r?\n" + _SPACE
 _JSON: Final = (
     rf'(?P<list>\[(?P<gap>{_SPACE}))?+(?P<item>\{{{_SPACE}(?:"type"{_SPACE}:{_SPACE}"function"{_SPACE},{_SPACE})?+'
     rf'(?P<function>"function"{_SPACE}:{_SPACE}\{{{_SPACE})?+"(?:name|function)"{_SPACE}:{_SPACE}")'
     rf'(?P<name>[^"\\]{{1,{_LONGEST_NAME}}}+)'
     rf'(?P<bracket>"{_SPACE},(?P<line>{_SPACE})"(?P<arguments>arguments|parameters)"{_SPACE}:(?P<colon>{_SPACE})\{{)'
 )
+_FENCE_LINE: Final = regex.compile(r"^ {0,3}+(?P<marks>`{3,}+)(?P<language>[^`\n]*+)", regex.MULTILINE)
 _TOOL_NAME: Final = rf"(?P<name>[\w.\-/]{{1,{_LONGEST_NAME}}}+)"
 _PYTHON: Final = regex.compile(
     rf"(?P<fence>```(?:python|py|tool_code)?+[ \t]{{0,8}}+\r?\n)?+(?P<name>[\w.]{{1,{_LONGEST_NAME}}}+)\("
@@ -165,7 +166,9 @@ class Dialects:
     def starts(self, text: str, begin: int) -> list[int]:
         """Return where wrappers begin in a text, from an offset on; the last one may be there in part."""
         found = (match.start() for match in self._starts.finditer(text, begin, partial=True))
-        return [start for start in found if start < len(text)]
+        starts = [start for start in found if start < len(text)]
+        fences = _fences(text[: starts[-1]]) if starts else []
+        return [start for start in starts if not any(first < start < end for first, end in fences)]
 
     def opening(self, text: str, start: int, bare: bool, known: Known) -> Opening | None:
         """Return the opening that begins at an offset, whole or in part; None if there is none and none can come.
@@ -210,7 +213,22 @@ class Dialects:
         fence = match["fence"] or ""
         call_format = replace(self._own, name="python-fence" if fence else "python", opener=fence, lead="", also=())
         call_format = readable(replace(call_format, closer="\n```" if fence else "", next_call="\n"))
+        call_format = replace(call_format, also=tuple(replace(call_format, next_call=gap) for gap in (", ", "; ")))
         return Opening(start, match.end(), name, False, call_format) if known(name, True) else None
+
+
+def _fences(text: str) -> list[tuple[int, int]]:
+    """Return where fenced blocks begin and end; the last one may be open. A longer fence may hold a shorter one."""
+    found: list[tuple[int, int]] = []
+    begun: tuple[int, int] | None = None
+    for line in _FENCE_LINE.finditer(text):
+        marks = len(line["marks"])
+        if begun is None:
+            begun = line.start(), marks
+        elif marks >= begun[1] and not line["language"].strip():
+            found.append((begun[0], line.end()))
+            begun = None
+    return found if begun is None else [*found, (begun[0], len(text) + 1)]
 
 
 def opening_of(call_format: CallFormat) -> str:
@@ -261,7 +279,9 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
             turn_ends=own.turn_ends,
         )
     )
-    if wrapper.tag != _FENCE.tag:
+    if match["list"] or wrapper.each:
         return call_format
-    again = replace(call_format, next_call=f"{call_format.closer}\n{opener}")  # a fence of its own for each call
-    return replace(call_format, also=(again,))
+    further = [f"; {item}", f", {item}"]
+    if wrapper.tag == _FENCE.tag:
+        further.append(f"{call_format.closer}\n{opener}")  # a fence of its own for each call
+    return replace(call_format, also=tuple(replace(call_format, next_call=text) for text in further))

@@ -26,10 +26,8 @@ _LIKELY: Final = 64
 """So many tokens are read at a place; all others leave."""
 _WIDTH: Final = 4
 """So many open texts are looked behind in one pass."""
-_FAR: Final = 64
-"""Text of so many bytes that is still open, such as white space without an end, leaves."""
-_PASSES: Final = 16
-"""After so many looks ahead what is still open leaves."""
+_FAR: Final = 128
+"""Behind so many bytes, nothing that is still open is looked at further: white space without an end leaves."""
 _NEGLIGIBLE: Final = 0.05
 """What is open is looked behind if it is a larger part of all that is."""
 
@@ -59,7 +57,7 @@ async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdic
     logits = await branch.compute(expected)
     weigher = _Weigher(branch, verdict)
     weigher.read(_Open((), b"", 1.0), logits)
-    for _ in range(len(branch.pending.text) + _PASSES):
+    for _ in range(len(branch.pending.text) + _FAR):
         looked = weigher.next_open()
         if not looked:
             break
@@ -80,8 +78,8 @@ class _Weigher:
 
     @property
     def log_odds(self) -> float:
-        """What is still open leaves."""
-        on, out = self._weights["on"], self._weights["out"] + sum(o.probability for o in self._open)
+        """What is still open counts for neither; it leaves if nothing goes on."""
+        on, out = self._weights["on"], self._weights["out"]
         if not on or not out:
             return math.inf if on else -math.inf
         return math.log(on) - math.log(out)
