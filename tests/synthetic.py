@@ -43,7 +43,7 @@ class Eager(RandomEngine):
         for size in range(len(self._start)):
             if any(written.endswith(end + self._start[:size]) for end in self._ends):
                 left = self._start[size:]
-                logits = logits + torch.tensor([20.0 * bool(t and left.startswith(t)) for t in self._texts])
+                logits = logits + torch.tensor([20.0 + 4 * len(t) if t and left.startswith(t) else 0.0 for t in self._texts])
         return NextTokenLogits(logits)
 
 

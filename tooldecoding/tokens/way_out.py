@@ -29,7 +29,7 @@ _WIDTH: Final = 4
 _FAR: Final = 128
 """Behind so many bytes, nothing that is still open is looked at further: white space without an end leaves."""
 _NEGLIGIBLE: Final = 0.05
-"""What is open is looked behind if it is a larger part of all that is."""
+"""What is open is looked behind if it is a larger part of the likeliest that is."""
 
 
 class _Open(NamedTuple):
@@ -90,7 +90,8 @@ class _Weigher:
         if left < abs(self._weights["on"] - self._weights["out"]):
             return []
         self._open.sort(key=lambda o: (len(o.written) > most, -o.probability))
-        looked = [o for o in self._open[:_WIDTH] if o.probability > _NEGLIGIBLE * left and len(o.written) <= most]
+        looked = [o for o in self._open[:_WIDTH] if len(o.written) <= most]
+        looked = [o for o in looked if o.probability > _NEGLIGIBLE * looked[0].probability]
         self._open = self._open[len(looked) :]
         return looked
 
