@@ -39,11 +39,12 @@ class Eager(RandomEngine):
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         """See SyntheticEngine."""
-        logits, written = super().next_logits(tokens).logits, b"".join(self._texts[t] or b"" for t in tokens[-64:])
+        logits, written = super().next_logits(tokens).logits, b"".join(self._texts[t] or b"" for t in tokens[-160:])
         for size in range(len(self._start)):
             if any(written.endswith(end + self._start[:size]) for end in self._ends):
                 left = self._start[size:]
-                logits = logits + torch.tensor([20.0 + 4 * len(t) if t and left.startswith(t) else 0.0 for t in self._texts])
+                fits = [20.0 + 4 * len(t) if t and left.startswith(t) else 0.0 for t in self._texts]
+                logits = logits + torch.tensor(fits)
         return NextTokenLogits(logits)
 
 
