@@ -14,8 +14,9 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import ToolDecoder, end_ids
+from tooldecoding.decoder import end_ids
 from tooldecoding.engines.choose_engine import EngineFactory
+from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -121,13 +122,14 @@ def _ends(decoder: SyntheticDecoder) -> list[int]:
     return [token for token, text in special.items() if text == END and token < len(texts) and texts[token]]
 
 
-def own_call(decoder: ToolDecoder) -> str:
+def _own_call(decoder: SyntheticDecoder, engine: Engine) -> str:
     """Return how the model by itself begins a call that a question asks for; what it writes instead if it calls none.
 
     That may be another way than the one in which its chat template writes calls (``tooldecoding.formats.dialects``).
     """
     options = DecodeOptions(order_limit=1, max_value_tokens=_MOST_TOKENS, max_text_tokens=_MOST_TOKENS)
     messages = [{"role": "user", "content": "What will the weather be in Paris for the next 3 days?"}]
+    decoder.engine = engine  # that of the model itself
     try:
         result = decoder.chat(messages, _TOOLS[:1], "auto", options=options, max_thinking_tokens=0).result
     except ToolDecodingError as error:
@@ -221,7 +223,7 @@ def examine(
         ends = _turn_ends(decoder)
         if found is not None:
             checked, prompt = self_check(decoder, found), _prompt(decoder, found, 1)
-            own = own_call(ToolDecoder(model, tokenizer, strategy)) if prompt else ""
+            own = _own_call(decoder, factory()) if prompt else ""
     except TokenizerError as error:
         tokenizer_error = str(error)
     problems = [error for error in (tokenizer_error, "" if found else reason) if error]

@@ -52,7 +52,7 @@ class Prompter:
     tokenizer : PreTrainedTokenizerBase
         For its chat template.
     dialects : bool
-        Whether the model may begin a call in its own way.
+        Whether no format was named, so that the model may begin a call in its own way.
     """
 
     settings: EvalOptions
@@ -63,8 +63,8 @@ class Prompter:
     def request(self, sample: Sample) -> Request:
         """What a method shall decode for a sample."""
         if self.settings.template == "chat":
-            request = dialogue_request(sample.turns, sample.documentation, self.settings, self.tokenizer)
-            return replace(request, dialects=self.dialects)
+            asked = replace(self.settings, format=AUTO) if self.dialects else self.settings
+            return dialogue_request(sample.turns, sample.documentation, asked, self.tokenizer)
         return Request(self.text(sample), sample.documentation.lookup, self.settings, stop="\n")
 
     def tokens(self, request: Request) -> int:

@@ -144,6 +144,11 @@ def test_a_format_that_the_user_names_is_the_only_one() -> None:
     assert not result.calls and result.text == FORMS["object"]
 
 
+def test_a_stop_in_an_opening_ends_the_text() -> None:
+    result = run(FORMS["object"], stop=('": {',))
+    assert result.text == '{"name": "get_weather", "arguments' and not result.calls
+
+
 WAYS = ["fence, indented", "fence, one line", "object", "indented object", "list"]
 
 

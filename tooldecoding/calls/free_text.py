@@ -315,11 +315,12 @@ class TextMode:
                 back.draft = None
                 back.keep(self._written[before : self._offset(opening.end)], "free")
             self._whole.append(_Whole(opening, back))
+        stop = self._stop_place()
         for whole in list(self._whole):
             is_call = search.is_call(whole.opening, self._answer)
-            if is_call:
+            if is_call and not 0 <= stop < self._offset(whole.opening.end):
                 return self._called(whole, before)
-            if is_call is not None:
+            if is_call is False:
                 self._whole.remove(whole)
                 if whole.back is not None:
                     whole.back.release()

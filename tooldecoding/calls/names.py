@@ -1,5 +1,6 @@
 """Choices of what is called: the name trie (paper, section 3.1), and a further call or the end of all calls."""
 
+import bisect
 import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -85,7 +86,7 @@ class NextCall:
         self._out = _squeezed(self._end.encode())
         starts = [form.start(number) for form in (call_format, *call_format.also) if form.parallel]
         names = [tool.name + call_format.bracket_of(number) for tool in tools]
-        self._on = {_squeezed((start + name).encode()): _shown(start) for start in starts for name in names}
+        self._on = sorted((_squeezed((start + name).encode()), _shown(start)) for start in starts for name in names)
         by_mark = self._start.strip() and ord(self._start.strip()[0]) in RESERVED
         space = self._start[: len(self._start) - len(self._start.lstrip())]
         self._expected = (self._start[: shared_length(self._start, self._end)] or space) if by_mark else self._start
@@ -98,7 +99,9 @@ class NextCall:
 
     def _verdict(self, text: bytes) -> Verdict:
         written = _squeezed(text)
-        agreeing = [shown for on, shown in self._on.items() if on.startswith(written) or written.startswith(on)]
+        place = bisect.bisect_left(self._on, (written, 0))
+        near = self._on[max(0, place - 1) : place + 1]  # sorted: what begins with it stands here, its beginning before
+        agreeing = [shown for on, shown in near if on.startswith(written) or written.startswith(on)]
         if not agreeing:
             return "out"
         return "on" if len(written) > min(agreeing) and not self._out.startswith(written) else "open"

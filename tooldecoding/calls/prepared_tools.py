@@ -190,6 +190,7 @@ class PreparedTools:
         """
         if not self.call_format.closer and END not in self._table.special.texts.values():
             return None
+        number = number if INDEX in self.call_format.next_call + self.call_format.bracket else 1
         if (number, only) not in self._next_calls:
             tools = [tool for tool in self._specs if only in (None, tool.name)]
             self._next_calls[number, only] = NextCall(tools, self.call_format, number)

@@ -126,16 +126,18 @@ class _Reader:
     def _call(self, row: Arguments) -> ReadCall:
         written = self._form.opener + self._form.bracket + self._form.end
         keys = _JSON_KEY.findall(written)
-        flat: list[tuple[str, Any]] = []
+        found, flat = list[str](), Arguments()
         for key, value in row:
-            flat += [(key, ""), *value] if key == "function" and isinstance(value, list) else [(key, value)]
-        if [key for key, _ in flat] != keys:
+            inside = value if key == "function" and isinstance(value, list) else None  # the call is in it
+            found += [key, *(inner for inner, _ in inside or ())]
+            flat += [(key, value)] if inside is None else inside
+        if found != keys:
             raise UnreadableCallError(f"expected a JSON object with exactly {', '.join(keys)}, in this sequence")
         name, arguments = "", Arguments()
         for key, value in flat:
             if key in _ARGUMENTS and isinstance(value, list):
                 arguments = value
-            elif not isinstance(value, str) or not (value or key == "function"):
+            elif not isinstance(value, str) or not value:
                 raise UnreadableCallError(f"expected a text as {key}")
             elif key == "type":
                 if value != "function":
