@@ -59,6 +59,8 @@ FORMS = {
     "function around": json.dumps({"type": "function", "function": NAMED}),
     "function around, indented": indented({"type": "function", "function": NAMED}, 2),
     "function as name": json.dumps({"type": "function", "function": "get_weather", "parameters": ROME}),
+    "fence, Windows lines": f"```json\n{indented(NAMED, 2)}\n```".replace("\n", "\r\n"),
+    "list, Windows lines": indented([NAMED], 2).replace("\n", "\r\n"),
     "sister tag": f"<|tool_call|>{json.dumps([NAMED])}",
     "tag of nobody": f"<function_call>{json.dumps(NAMED)}</function_call>",
 }
@@ -90,6 +92,21 @@ def test_python_where_the_template_is_like_it(format: str, text: str) -> None:
     result = run(text, format)
     assert called(result) == [("get_weather", ROME)] and result.text == text
     assert not run(text, "hermes").calls
+
+
+@pytest.mark.parametrize("format", ["llama4-pythonic", "lfm2.5", "olmo3"])
+def test_python_without_arguments(format: str) -> None:
+    for text in ["get_time()", "```python\nget_time()\n```", f"get_time()\n{PYTHON}"]:
+        assert called(run(text, format))[0] == ("get_time", {})
+    for text in ["get_time() gives the time.", "`get_time()`", "Use get_time()"]:
+        assert not run(text, format).calls
+
+
+@pytest.mark.parametrize("format", [f.name for f in NATIVE_FORMATS])
+def test_documentation_is_text_in_every_format(format: str) -> None:
+    for text in QUOTED[3:7]:
+        result = run(text, format)
+        assert not result.calls and result.text == text
 
 
 QUOTED = [

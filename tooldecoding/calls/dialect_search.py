@@ -11,9 +11,9 @@ from tooldecoding.formats.dialects import Dialects, Opening
 _LONGEST_TAG: Final = 32
 """Characters: no tag of a dialect is longer."""
 _JSON_KEY: Final = regex.compile(r'\s*+(?:(?P<key>"(?:[^"\\]|\\.){0,256}+")\s*+:|\})')
-_SCHEMA: Final = '"type"', '"object"'
-"""The first key of a JSON Schema, and its value."""
-_PYTHON_KEY: Final = regex.compile(r"\s*+(?P<key>\w{1,256}+)=(?!=)")
+_SCHEMA: Final = regex.compile(r'\s*+"type"\s*+:\s*+"object"')
+"""How a JSON Schema begins behind its bracket."""
+_PYTHON_KEY: Final = regex.compile(r"\s*+(?:(?P<key>\w{1,256}+)=(?!=)|\)[ \t]*+[\r\n;,])")
 
 
 class DialectSearch:
@@ -59,26 +59,25 @@ class DialectSearch:
         return whole
 
     def is_call(self, opening: Opening, text: str) -> bool | None:
-        """Whether an opening begins a call; None if the text does not show it yet.
-
-        ``"parameters": {"type": "object"`` is how documentation goes on, and code in an answer may call anything; only
-        a documented key behind the bracket makes a call of them.
-        """
+        """Whether an opening begins a call; None if the text does not show it yet."""
         assert opening.call_format is not None
-        if opening.sure:
-            return True
-        pattern = _JSON_KEY if opening.call_format.notation == "json" else _PYTHON_KEY
-        match = pattern.match(text, opening.end, partial=True)
-        if match is not None and match.partial:
-            return None
-        keys = self._tools[opening.name]
-        is_call: bool | None = match is not None and (match["key"] is None or _read(match["key"]) in keys)
-        if is_call and match is not None and match["key"] == _SCHEMA[0]:
-            value = text[match.end() :].lstrip()
-            is_call = None if _SCHEMA[1].startswith(value) and value != _SCHEMA[1] else not value.startswith(_SCHEMA[1])
+        is_call = opening.sure or self._calls(opening.name, text[opening.end :], opening.call_format.notation)
         if is_call is False:
             del self._open[opening.start]
         return is_call
+
+    def _calls(self, name: str, behind: str, notation: str) -> bool | None:
+        """Whether what stands behind the bracket of a tool's arguments makes a call of it; None if it is too short.
+
+        ``"parameters": {"type": "object"`` is how documentation goes on, and code in an answer may call anything; only
+        a documented key makes a call of them, or nothing but the closing bracket.
+        """
+        match = (_JSON_KEY if notation == "json" else _PYTHON_KEY).match(behind, partial=True)
+        if match is not None and match.partial:
+            return None
+        is_call = match is not None and (match["key"] is None or _read(match["key"]) in self._tools[name])
+        documents = is_schema(behind) if is_call else False
+        return None if documents is None else is_call and not documents
 
     @property
     def held(self) -> int | None:
@@ -103,6 +102,12 @@ class DialectSearch:
 
     def _known(self, name: str, whole: bool) -> bool:
         return name in self._tools if whole else any(known.startswith(name) for known in self._tools)
+
+
+def is_schema(behind: str) -> bool | None:
+    """Whether what stands behind ``"parameters": {`` is the schema of documentation; None if it is too short."""
+    match = _SCHEMA.match(behind, partial=True)
+    return match is not None and (None if match.partial else True)
 
 
 def _read(key: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.languages.codepoints import RESERVED
-from tooldecoding.calls.dialect_search import DialectSearch
+from tooldecoding.calls.dialect_search import DialectSearch, is_schema
 from tooldecoding.calls.names import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Opening
@@ -161,10 +161,10 @@ class TextMode:
                 limit = text_limit()
             pick = await self._branch.free_token(self._choose)
             limit -= 1
-            if not pick.piece or pick.piece == _END:
-                cut = False
-                break
             before = len(self._written)
+            if not pick.piece or pick.piece == _END:
+                result, cut = await self._in_dialect(before, ended=True), False
+                break
             self._written += pick.piece
             await self._find_openers(before)
             result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
@@ -303,12 +303,12 @@ class TextMode:
         """Return where a character of the answer stands in what is written."""
         return self._begin + len(self._answer[:place].encode(errors="surrogateescape"))
 
-    async def _in_dialect(self, before: int) -> FreeText | None:
+    async def _in_dialect(self, before: int, ended: bool = False) -> FreeText | None:
         """Return the result if a call is open now that does not begin as the format's; see ``_opened``."""
-        search = self._search
+        search, answer = self._search, self._answer + "\n" * ended
         if search is None:
             return None
-        for opening in search.read(self._answer):
+        for opening in search.read(answer):
             back = None
             if not opening.sure:  # what follows tells, and is then written under constraint
                 [_, back] = await self._branch.forks(2)
@@ -317,7 +317,7 @@ class TextMode:
             self._whole.append(_Whole(opening, back))
         stop = self._stop_place()
         for whole in list(self._whole):
-            is_call = search.is_call(whole.opening, self._answer)
+            is_call = search.is_call(whole.opening, answer)
             if is_call and not 0 <= stop < self._offset(whole.opening.end):
                 return self._called(whole, before)
             if is_call is False:
@@ -342,13 +342,22 @@ class TextMode:
     def _opened(self, before: int) -> FreeText | None:
         """Return the result if a call is open now."""
         names, attempts = self._rules.names, self._rules.attempt
-        for opener in self._openers:
+        for opener in list(self._openers):
             behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
             known = names.called(behind) if names else None
             if known or not names:
                 _, size = known or (0, 0)
-                self._branch.keep(self._written[before : opener.begin + size], "free")
-                return FreeText(_text(text), self._branch, behind[:size])
+                if not opener.back or not self._rules.quotable or not behind[:size].endswith(b"{"):
+                    self._branch.keep(self._written[before : opener.begin + size], "free")
+                    return FreeText(_text(text), self._branch, behind[:size])
+                if (documents := is_schema(behind[size:].decode(errors="ignore"))) is False:
+                    self._branch.release()
+                    opener.back.write(behind[:size].decode())
+                    return FreeText(_text(text), opener.back, behind[:size])
+                if documents:
+                    opener.back.release()
+                    self._openers.remove(opener)
+                continue
             attempt, begins = None, not text[self._begin :].strip()
             if opener.back and attempts:
                 attempt = attempts.match(behind.decode(errors="ignore"), partial=True)

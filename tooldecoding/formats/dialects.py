@@ -248,22 +248,24 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
     depth = 1 + (match["list"] is not None) + (match["function"] is not None)
     lines = "\n" in match["line"]
     indent = match["line"].rpartition("\n")[2]
+    line_break = "\r\n" if "\r\n" in match["line"] + opener else "\n"
 
     def line(level: int) -> str:
         """Return what stands before a closing bracket, or a key, at a level of nesting."""
-        return "\n" + indent[: len(indent) // depth] * level if lines else ""
+        return line_break + indent[: len(indent) // depth] * level if lines else ""
 
     outer = depth - 1 - (match["function"] is not None)
     end = "".join(line(level) + "}" for level in range(depth, outer - 1, -1))
     closer = line(0) + "]" if match["list"] else ""
-    break_behind = "\n" if wrapper.tag == _FENCE.tag or opener[len(wrapper.tag) :].startswith("\n") else ""
+    broken = wrapper.tag == _FENCE.tag or opener[len(wrapper.tag) :].startswith(line_break)
+    break_behind = line_break if broken else ""
     closing = break_behind + wrapper.closing if wrapper.closing else ""
     if match["list"]:
         next_call = "," + (match["gap"] or match["line"]) + item
     elif wrapper.each:
-        next_call, end, closing = "\n" + opener, end + closing, ""
+        next_call, end, closing = line_break + opener, end + closing, ""
     else:
-        next_call = "\n" + item
+        next_call = line_break + item
     call_format = readable(
         CallFormat(
             name=wrapper.name,
@@ -283,5 +285,5 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
         return call_format
     further = [f"; {item}", f", {item}"]
     if wrapper.tag == _FENCE.tag:
-        further.append(f"{call_format.closer}\n{opener}")  # a fence of its own for each call
+        further.append(f"{call_format.closer}{line_break}{opener}")  # a fence of its own for each call
     return replace(call_format, also=tuple(replace(call_format, next_call=text) for text in further))
