@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol
 
 from lookup.errors import quoted
-from lookup.languages.formats import stated_fields
 from lookup.source import Source, Unread
 
 Kind = Literal["str", "int", "float", "bool", "list", "dict", "tuple", "any"]
@@ -144,11 +143,6 @@ class ParameterSpec:
         return () if bound or self.default is MISSING else (self.default,)
 
     @property
-    def stated_fields(self) -> str:
-        """The fields of a text that its description states (``City, State``); only a tool's own keys obey them."""
-        return stated_fields(self.description) if self.type.kind == "str" and self.enum is None else ""
-
-    @property
     def value_type(self) -> ValueType:
         """The type including the parameter's enum.
 
@@ -232,7 +226,7 @@ class ToolSpec:
         raise KeyError(name)
 
     def to_json(self, explain: bool = False) -> dict[str, Any]:
-        """The object that ``tooldecoding lookup --json`` prints; ``explain`` adds source, stated fields and notes."""
+        """The object that ``tooldecoding lookup --json`` prints; ``explain`` adds source and notes."""
         row: dict[str, Any] = {"name": self.name}
         if self.documented_name:
             row["documented_name"] = self.documented_name
@@ -240,7 +234,6 @@ class ToolSpec:
         row["parameters"] = [p.to_json(explain) for p in self.parameters]
         if explain:
             row["source"] = None if self.source is None else self.source.to_json()
-            row["stated_fields"] = {p.name: p.stated_fields for p in self.parameters if p.stated_fields}
             row["notes"] = list(self.notes)
             row["unenforced"] = list(self.unenforced)
         return row

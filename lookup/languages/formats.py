@@ -1,14 +1,9 @@
-"""Patterns of whole texts: formats of JSON Schema, and fields that a description states.
+"""Patterns of whole texts: formats of JSON Schema.
 
 Sources: RFC 3339 (dates, times, durations), RFC 5321 and 5322 (e-mail), RFC 1123 (hostnames), RFC 4291 (IPv6),
 RFC 3986 (URIs), RFC 6570 (URI templates), RFC 6901 (JSON pointers), RFC 9562 (UUIDs).
-
-Fields are stated as ``in the format of 'City, State'``. A model that reads this still writes ``Seattle`` where
-``Seattle, WA`` is meant, so such a text has its commas.
 """
 
-import re
-from functools import lru_cache
 from typing import Final
 
 _LEAP: Final = r"(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
@@ -105,33 +100,3 @@ FORMATS: Final[dict[str, tuple[str, int | None]]] = {
     "json-pointer": (_POINTER, None),
 }
 """Name -> pattern, and how many characters a text has at most."""
-
-
-_MAX_SEARCHED: Final = 2000  # characters; many keys may share one description
-_LONGEST: Final = 40  # characters of a field, so that a model without an answer comes to an end
-_FIELD: Final = r"[A-Z]{1,30}[a-z][A-Za-z]{0,30}(?: [A-Za-z]{1,30}){0,3}(?: \([a-z]{1,30}\))?"  # not DD or YYYY
-_PLACES: Final = ("City", "State", "Country", "Province", "Region")
-_NEVER: Final = r",_=#\"<>\[\]{}"  # what a model writes that goes on behind the value
-_STATED = re.compile(
-    rf"\b[Ff]ormat(?:ted)?(?: (?:of|as|like|is|in))? (['\"`])({_FIELD}(?:, {_FIELD})+)\1"
-    # no colon: "format: 'Json, Xml'" may list what there is to choose from
-    rf"(?! or (['\"`]){_FIELD}\3)"  # 'City, State' or 'City'
-)
-
-
-@lru_cache(maxsize=4096)
-def stated_fields(description: str) -> str:
-    """Return the fields that a description states, as they stand there; ``""`` if it states none."""
-    found = _STATED.search(description, 0, _MAX_SEARCHED)
-    return found[2] if found else ""
-
-
-def fields_pattern(stated: str) -> str:
-    """Return the pattern of the texts with these fields, places without digits; a country may follow."""
-    fields = [_pattern("0-9" if name.startswith(_PLACES) else "") for name in stated.split(", ")]
-    return f"^{', '.join(fields)}(?:, {_pattern('0-9')})?$"
-
-
-def _pattern(excluded: str) -> str:
-    """Return the pattern of a field without some characters."""
-    return rf"[^\s{_NEVER}{excluded}][^{_NEVER}{excluded}]{{0,{_LONGEST - 1}}}"

@@ -87,11 +87,6 @@ class Numbers:
     def _excluded(self) -> frozenset[Fraction]:
         return frozenset(value / self._grid for value in self.excluded)
 
-    @property
-    def longest(self) -> int:
-        """The most characters that complete a text."""
-        return len("-.") + self._most_digits + self._fraction_digits
-
     def possible(self, text: str) -> bool:
         """Whether a number begins with ``text``, or is ``text``."""
         found = _TEXT.fullmatch(text)

@@ -1,13 +1,12 @@
 """What a JSON Schema allows, for values that are decoded and for values that are finished."""
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
-from lookup.languages.formats import fields_pattern
 from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
@@ -188,21 +187,13 @@ def value_schema(written: object, document: Document | None = None) -> ValueSche
 
 
 def schema_of(spec: ParameterSpec) -> ValueSchema:
-    """The schema of a parameter: its own, or that of its type; and the fields that its description states."""
-    own = spec.schema if isinstance(spec.schema, ValueSchema) else None
-    if own is not None and not spec.stated_fields:
-        return own
+    """The schema of a parameter: its own, or that of its type. What its description says is no limit."""
+    if isinstance(spec.schema, ValueSchema):
+        return spec.schema
     if ValueSchema not in spec.derived:
-        own = own or value_schema(type_schema(spec.value_type), Document({}, documentation=True))
-        spec.derived[ValueSchema] = own.both(_with_fields(spec.stated_fields)) if spec.stated_fields else own
+        spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
     found: ValueSchema = spec.derived[ValueSchema]
     return found
-
-
-@lru_cache(maxsize=256)
-def _with_fields(stated: str) -> ValueSchema:
-    """Null, and the texts with the fields that a description states."""
-    return value_schema({"anyOf": [{"type": "string", "pattern": fields_pattern(stated)}, {"type": "null"}]})
 
 
 def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:

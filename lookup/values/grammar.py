@@ -4,6 +4,7 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 (``lookup.values.shapes``). The state behind each prefix is cached, so a growing value is read only once.
 """
 
+from collections import deque
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
@@ -16,21 +17,20 @@ from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free
 from lookup.values.reading import advance, closing, first_bytes, may_begin
-from lookup.values.shapes import Place, Shape, Start, Union, byte_length
+from lookup.values.shapes import Place, Shape, Start, Union
 from lookup.values.whole_shapes import whole_shape
 
 Constraint = Literal["typed", "free"]
 
 MAX_CLOSING: Final = 65_536
-"""The most bytes that closing a value may take."""
+"""The most bytes that the shortest value may take."""
 
 MAX_WIDTH: Final = 256
 """The most ways in which one prefix is read; further ones are dropped."""
 
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose places are kept for sure, some for each order of each prompt
-_MORE_CLOSING: Final = 1_024
-_OPENING: Final = frozenset("[({")
+_MAX_MADE: Final = 1_000  # shapes of a value that are made before it is decoded; others when they are reached
 _MAX_TOKEN: Final = 64  # how much shorter than a text the prefixes are that reading goes on from
 
 
@@ -43,8 +43,6 @@ class ValueGrammar:
         The shape of the literals.
     opener : str, optional
         By default that of the shape.
-    most_closing : int, optional
-        No bracket is opened if closing the value then takes more bytes. For shapes without a bound of their own.
 
     Attributes
     ----------
@@ -54,11 +52,10 @@ class ValueGrammar:
         All literals, if they can be listed and none is a prefix of another (enums, booleans).
     """
 
-    def __init__(self, shape: Shape, opener: str | None = None, most_closing: int | None = None) -> None:
+    def __init__(self, shape: Shape, opener: str | None = None) -> None:
         self._shape = shape
         self._start = Start(shape)
         self._last: tuple[str, list[Place]] = "", [self._start]
-        self._most_closing = most_closing
         self.opener = shape.opener if opener is None else opener
         self._read_lately: dict[str, list[Place]] = {}
         self._read_before: dict[str, list[Place]] = {}
@@ -74,15 +71,6 @@ class ValueGrammar:
     def shortest(self) -> int:
         """Bytes of the shortest literal."""
         return self._shape.size
-
-    @property
-    def longest_closing(self) -> int:
-        """An upper bound on the bytes that ``close`` returns for any prefix, including the empty one.
-
-        It includes all required keys of objects with their shortest values. It is computed once, in time linear in the
-        size of the documented type.
-        """
-        return self._most_closing or max(self._shape.size, self._shape.longest_closing)
 
     def complete(self, text: str) -> bool:
         """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
@@ -110,7 +98,7 @@ class ValueGrammar:
         return bool(self.bytes_after(text))
 
     def close(self, text: str) -> str:
-        """A short text that completes ``text``, at most ``longest_closing`` bytes.
+        """A short text that completes ``text``.
 
         Raises
         ------
@@ -126,7 +114,7 @@ class ValueGrammar:
     def beside(self, literal: str) -> "ValueGrammar":
         """This grammar with one more literal."""
         opener = self.opener if literal.startswith(self.opener) else ""
-        return ValueGrammar(Union([self._shape, Literals([literal])]), opener, self._most_closing)
+        return ValueGrammar(Union([self._shape, Literals([literal])]), opener)
 
     def _read(self, text: str) -> list[Place]:
         """The places of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
@@ -143,8 +131,6 @@ class ValueGrammar:
         if not new:
             return found
         places = advance(found, new, MAX_WIDTH)
-        if self._most_closing is not None and not _OPENING.isdisjoint(new):
-            places = [place for place in places if byte_length(closing([place])) <= self._most_closing]
         if places:
             self._keep(text, places)
             self._last = text, places
@@ -185,7 +171,7 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
 
 
 def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
-    """The grammar of all values that a schema allows, without a bound on their depth and on what closes them.
+    """The grammar of all values that a schema allows, however long the shortest is.
 
     Raises
     ------
@@ -219,7 +205,7 @@ def _type_grammar(kinds: frozenset[Kind], notation: Notation) -> ValueGrammar:
 
 
 def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
-    """The grammar of a schema. Without a bound of its own on what closes its values it gets one."""
+    """The grammar of a schema whose shortest value is not too long."""
     if schema.unsatisfiable:
         raise DocumentationError(f"{schema.contradiction}: document what can be written, or leave the key out")
     shape = whole_shape(schema.conjunction, notation)
@@ -228,5 +214,14 @@ def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
             f"what the documentation requires of a value takes {shape.size} bytes, expected at most "
             f"{MAX_CLOSING}; document fewer required keys, or none below the first levels"
         )
-    bound = None if shape.longest_closing <= MAX_CLOSING else _MORE_CLOSING + 2 * shape.size
-    return ValueGrammar(shape, most_closing=bound)
+    _make_all(shape)
+    return ValueGrammar(shape)
+
+
+def _make_all(shape: Shape) -> None:
+    """DocumentationError if the notation cannot write what stands inside of a shape."""
+    waiting, seen = deque([shape]), {shape}
+    while waiting and len(seen) <= _MAX_MADE:
+        new = [inner for inner in waiting.popleft().inside if inner not in seen]
+        seen.update(new)
+        waiting.extend(new)

@@ -60,7 +60,7 @@ class FreeKeys(NamedTuple):
     value : callable
         Key -> the shape of its value; ``None`` if the object may not have this key.
     values : tuple of Shape
-        What values there are, for bounds on what closes an object.
+        What values there are.
     """
 
     texts: tuple[Text, ...]

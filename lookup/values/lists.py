@@ -83,14 +83,8 @@ class Elements(BracketShape):
         return self._prefix[index] if index < len(self._prefix) else self._element
 
     @property
-    def _shapes(self) -> list[Shape]:
+    def inside(self) -> Sequence[Shape]:
         return [*self._prefix, *([self._element] if self._element is not None else [])]
-
-    @cached_property
-    def longest_closing(self) -> int:
-        # The bracket, and either a space before the element or the comma of a tuple of one element.
-        under_way = max((max(shape.longest_closing, shape.size) for shape in self._shapes), default=0) + 2
-        return under_way + (self.size if self.least else 0)
 
     def opened(self, below: Place) -> "OpenList":
         return OpenList(self, below, 0)

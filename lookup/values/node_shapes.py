@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from typing import Any, Final, Literal
 
@@ -40,11 +40,6 @@ NO_VALUE: Final = "the documentation allows no value, or none that this call for
 MAX_SHORTEST: Final = 65_536
 """The most characters of a value that is not longer than it must be."""
 
-UNKNOWN: Final = 1 << 40
-"""The closing of a schema that contains itself, or of too many schemas, has no known bound."""
-
-_MAX_MEASURED: Final = 500
-
 
 def written_members(
     values: Iterable[object], render: Callable[[Any], str], can_be_written: Callable[[str], bool]
@@ -65,8 +60,6 @@ class NodeShapes:
         self.notation: Notation = notation
         self._inside = inside(notation)
         self._known: dict[tuple[Conjunction, bool], Lazy] = {}
-        self._measuring: list[Lazy] = []
-        self._measured = 0
 
     def of(self, conjunction: Conjunction, listed: bool = False) -> "Lazy":
         """The shape of a schema, with its values ``listed`` where they are few; the same object for the same schema."""
@@ -115,17 +108,6 @@ class NodeShapes:
         rest = None if further is None or further.is_empty else self.of(further, listed=unique)
         bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
         return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
-
-    def longest_closing(self, shape: "Lazy") -> int:
-        """The bound of a shape; ``UNKNOWN`` inside itself, and where too many were measured."""
-        if shape in self._measuring or self._measured >= _MAX_MEASURED or len(self._measuring) >= MAX_DEPTH:
-            return UNKNOWN
-        self._measuring.append(shape)
-        self._measured += 1
-        try:
-            return shape.inner.longest_closing
-        finally:
-            self._measuring.pop()
 
     def listed(self, branch: Branch) -> list[Shape]:
         """The shapes of a branch, with its values listed if they are few."""
@@ -240,6 +222,10 @@ class Lazy(Shape):
         return shapes[0] if len(shapes) == 1 else Union(shapes)
 
     @property
+    def inside(self) -> Sequence[Shape]:
+        return (self.inner,)
+
+    @property
     def alternatives(self) -> tuple[Shape, ...]:
         return self.inner.alternatives
 
@@ -265,10 +251,6 @@ class Lazy(Shape):
     @property
     def rank(self) -> int:
         return self._conjunction.size
-
-    @cached_property
-    def longest_closing(self) -> int:
-        return self._shapes.longest_closing(self)
 
     def start(self, below: Place) -> Iterable[Place]:
         if sum(1 for _ in below.stack()) < MAX_DEPTH:

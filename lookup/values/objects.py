@@ -7,15 +7,13 @@ from functools import cached_property
 from typing import Final
 
 from lookup.literals.literal_reader import parse_key
-from lookup.values.keys import Key, KeyRules
+from lookup.values.keys import KeyRules
 from lookup.values.notations import Spacing
 from lookup.values.plain_shapes import Stretch
 from lookup.values.reading import After, Bracket, BracketShape, Checked, Gap, closings
 from lookup.values.shapes import END, Place, Shape, Span, byte_length, spans_of
 
 _MAX_TRIED: Final = 2_000
-_TO_TELL_APART: Final = 6
-"""The most digits that are appended to make a key unique."""
 
 
 def _behind_key(spacing: Spacing) -> After:
@@ -31,25 +29,13 @@ class Record(BracketShape):
     def __init__(self, rules: KeyRules) -> None:
         self.rules = rules
 
-    @cached_property
-    def longest_closing(self) -> int:
-        # All required keys are missing, and the current key has the longest completion.
-        under_way = [_longest(key) - key.required * (key.size + len(", ")) for key in self.rules.keys]
-        if self.rules.free is not None:
-            key = max(text.longest_closing for text in self.rules.free.texts) + _TO_TELL_APART + len(" : ")
-            under_way += [max(key + value.size, value.longest_closing) for value in self.rules.free.values]
-        needed = {number for key in self.rules.keys for number in key.needs}
-        required = sum(key.size + len(", ") for n, key in enumerate(self.rules.keys) if key.required or n in needed)
-        return max(under_way, default=0) + required + len(" }") + (self.size if self.rules.least else 0)
+    @property
+    def inside(self) -> Sequence[Shape]:
+        free = () if self.rules.free is None else self.rules.free.values
+        return [*(key.shape for key in self.rules.keys), *free]
 
     def opened(self, below: Place) -> "OpenRecord":
         return OpenRecord(self.rules, below, 0)
-
-
-def _longest(key: Key) -> int:
-    """The most bytes that complete a key and its value once the key has begun."""
-    written = max(map(byte_length, key.texts)) + len(": ") + key.shape.size
-    return max(written, key.shape.longest_closing)
 
 
 class OpenRecord(Bracket):

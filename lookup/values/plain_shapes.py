@@ -4,7 +4,6 @@
 import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property
 from typing import Final, NamedTuple
 
 import regex
@@ -43,10 +42,6 @@ class Number(LeafShape):
 
     def __init__(self, numbers: Numbers | AnyNumbers) -> None:
         self.numbers = numbers
-
-    @property
-    def longest_closing(self) -> int:
-        return self.numbers.longest
 
     def step(self, state: str, character: str) -> str | None:
         written = state + character
@@ -128,10 +123,6 @@ class Literals(LeafShape):
     @property
     def listed(self) -> tuple[str, ...]:
         return self.given
-
-    @cached_property
-    def longest_closing(self) -> int:
-        return max(map(byte_length, self.given))
 
     def shortest(self) -> str:
         return min(self.given, key=byte_length)

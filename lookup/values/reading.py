@@ -48,7 +48,9 @@ def _step(places: Sequence[Place], character: str) -> list[Place]:
 def closing(places: Iterable[Place]) -> str:
     """The shortest text, in bytes, that completes one of the places."""
     given = list(places)
-    able = [place for place in given if not place.is_stuck] if len(given) > 1 else given
+    if len(given) == 1:
+        return _closing(given[0])
+    able = [place for place in given if not place.is_stuck]
     return min((_closing(place) for place in able or given), key=byte_length)
 
 

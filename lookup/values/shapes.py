@@ -113,8 +113,6 @@ class Shape(ABC):
     ----------
     size : int
         Bytes of the shortest literal.
-    longest_closing : int
-        Upper bound on the bytes that complete a literal that has begun.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
     """
@@ -142,12 +140,13 @@ class Shape(ABC):
         return None
 
     @property
-    @abstractmethod
-    def size(self) -> int: ...
+    def inside(self) -> "Sequence[Shape]":
+        """The shapes of what its literals are made of."""
+        return ()
 
     @property
     @abstractmethod
-    def longest_closing(self) -> int: ...
+    def size(self) -> int: ...
 
     @abstractmethod
     def start(self, below: Place) -> Iterable[Place]:
@@ -295,14 +294,13 @@ class Enclosed(Shape):
     def size(self) -> int:
         return byte_length(self.shortest())
 
-    @cached_property
-    def longest_closing(self) -> int:
-        inner = max(self._inner.longest_closing, self._inner.size)
-        return byte_length(self._opening) + inner + byte_length(self._closing)
-
     @property
     def opener(self) -> str:
         return self._opening + self._inner.bracket
+
+    @property
+    def inside(self) -> Sequence[Shape]:
+        return (self._inner,)
 
     def shortest(self) -> str:
         return self._opening + self._inner.shortest() + self._closing
@@ -322,6 +320,10 @@ class Union(Shape):
         return tuple(alternative for shape in self._shapes for alternative in shape.alternatives)
 
     @property
+    def inside(self) -> Sequence[Shape]:
+        return self._shapes
+
+    @property
     def opener(self) -> str:
         openers = {shape.opener for shape in self.alternatives}
         return openers.pop() if len(openers) == 1 else ""
@@ -334,10 +336,6 @@ class Union(Shape):
     @cached_property
     def size(self) -> int:
         return min(shape.size for shape in self.alternatives)
-
-    @cached_property
-    def longest_closing(self) -> int:
-        return max(shape.longest_closing for shape in self.alternatives)
 
     def start(self, below: Place) -> Iterable[Place]:
         return [place for shape in self.alternatives for place in shape.start(below)]

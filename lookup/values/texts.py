@@ -14,12 +14,10 @@ from lookup.languages.language import ANY_TEXT, Language, State, completions, pa
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
-from lookup.values.shapes import Fixed, Leaf, LeafShape, Place, Span, byte_length, fixed, spans_of
+from lookup.values.shapes import Fixed, Leaf, LeafShape, Place, Span, fixed, spans_of
 
 _MAX_KEPT: Final = 512
 _IN_ESCAPES: Final = "\"'\\/bfnrtu0123456789abcdefABCDEF"
-_LONGEST_CHARACTER: Final = 6
-"""Bytes of a character that is written as an escape."""
 _LOW_HALF: Final = "\\udd00"
 _RESTS: Final = (
     *("", "\\", "'", *("0" * n for n in range(1, 5))),
@@ -74,7 +72,7 @@ class _Writing:
 
     def written(self, text: str) -> str:
         """A text with its escapes."""
-        return "".join(self._escape_of.get(c, c) for c in text)
+        return "".join(self._escape_of.get(c, c) for c in text) if text else text
 
     def escape(self, pending: str) -> str | None:
         """The character of an escape; ``None`` if it is not complete."""
@@ -142,11 +140,6 @@ class Text(LeafShape):
     def _shortest(self) -> str:
         rest = self.language.rest(self.language.start)
         return self.syntax.opening + self.writing.written(rest) + self.syntax.closing
-
-    @cached_property
-    def longest_closing(self) -> int:
-        around = byte_length(self.syntax.opening + self.syntax.closing)
-        return self.language.longest_rest * _LONGEST_CHARACTER + 2 * _LONGEST_CHARACTER + around
 
     def shortest(self) -> str:
         return self._shortest

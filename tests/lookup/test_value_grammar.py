@@ -158,19 +158,21 @@ WANTED = st.builds(
 @pytest.mark.parametrize("notation", NOTATIONS)
 @given(wanted=WANTED, data=st.data())
 @settings(max_examples=100)
-def test_every_beginning_can_be_closed_within_the_bound(
+def test_every_beginning_can_be_closed_and_its_closing_is_kept_to(
     notation: Notation, wanted: ParameterSpec, data: st.DataObject
 ) -> None:
     grammar = grammar_of(wanted, notation)
     # Where no type is displayed, texts and other values are not told apart without quotes.
     judged = wanted.schema is None or (notation in ("python", "json", "python-json") and not wanted.schema.notes)
-    assert len(grammar.close("").encode()) == grammar.shortest <= grammar.longest_closing
+    assert len(grammar.close("").encode()) == grammar.shortest
     text = grammar.opener
     for piece in ["", *data.draw(st.lists(st.sampled_from([*PIECES, *parts(notation)]), max_size=30))]:
         if grammar.possible(text + piece):
             text += piece
             closed = grammar.close(text)
-            assert grammar.complete(text + closed) and len(closed.encode()) <= grammar.longest_closing
+            assert grammar.complete(text + closed)
+            for end in range(len(closed)):
+                assert len(grammar.close(text + closed[:end]).encode()) <= len(closed[end:].encode())
             value = read_value(text + closed, wanted, notation)
             checked = check_value(value, wanted) if judged else None
     if judged and carried(checked, notation):
@@ -305,7 +307,7 @@ def test_a_default_that_cannot_be_written_is_left_out_and_an_enum_is_an_error(no
         return
     number = ParameterSpec("x", ValueType("int"), "int", False, default=value)
     with_default, without = value_grammar(number, notation), value_grammar(replace(number, default=0), notation)
-    assert with_default.longest_closing == without.longest_closing
+    assert with_default.shortest == without.shortest
     assert not with_default.complete(render_value(value, notation))
     for kind in ("any", "list") if not carried([value], notation) else ("any",):
         with pytest.raises(DocumentationError, match=r"key 'x': the member .* cannot be written"):

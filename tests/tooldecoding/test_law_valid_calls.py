@@ -1,7 +1,7 @@
 """Law 1 on documentation that no corpus has, with random models: calls are valid, and all fits in the context."""
 
+import json
 import random
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -14,8 +14,10 @@ from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
+from lookup.extract import extract
 from synthetic import Eager, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
@@ -24,7 +26,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import RandomEngine, SyntheticDecoder
-from tools import PROMPTS, WEATHER, lookup, parameter, tool
+from tools import PROMPTS, WEATHER, documented, lookup, parameter, tool
 from voting import check_value
 
 MEMBERS: list[Any] = [
@@ -93,11 +95,7 @@ def test_a_padded_vocabulary() -> None:
 TOKENIZER = byte_level_tokenizer()
 MEMBERS_OF_OBJECT = tuple(parameter(f"key{n}", "int" if n % 2 else "str") for n in range(12))
 OBJECT = replace(parameter("o", "dict"), type=ValueType("dict", properties=MEMBERS_OF_OBJECT))
-TOOLS = {
-    "objects": tool("Put", OBJECT, replace(OBJECT, name="p", required=False)),
-    "scalars": WEATHER,
-    "lists": tool("List", parameter("a", "list", items="str"), parameter("b", "list", items="int", required=False)),
-}
+OBJECTS = tool("Put", OBJECT, replace(OBJECT, name="p", required=False))
 
 
 class Measured(RandomEngine):
@@ -125,30 +123,43 @@ def narrow() -> SyntheticDecoder:
     return SyntheticDecoder(of_few_positions(1024), TOKENIZER)
 
 
-@pytest.mark.parametrize("name", TOOLS)
-def test_nothing_is_fed_beyond_the_context(narrow: SyntheticDecoder, name: str) -> None:
-    """A prompt and the longest possible call fit, or it is an error."""
-    fitting = 0
-    for number, bias in enumerate(BIASES.values()):
-        for place, room in enumerate((120, 450, 900), start=number):
+TREE = {"type": "object", "properties": {"next": {"$ref": "#/properties/tree"}}}
+BOUNDED: dict[str, dict[str, Any]] = {
+    "plain": {"text": {"type": "string"}, "number": {"type": "number"}, "any": {}},
+    "long": {"text": {"type": "string", "maxLength": 10_000}, "sign": {"pattern": r"\S", "maxLength": 1500}},
+    "short": {"text": {"type": "string", "minLength": 40}, "list": {"type": "array", "minItems": 9, "maxItems": 5000}},
+    "enum": {"member": {"enum": ["a", "b" * 500]}, "size": {"enum": [1, 10**40]}},
+    "object": {"o": {"type": "object", "properties": {"a" * 90: {}, "b": {"type": "string"}}, "required": ["b"]}},
+    "optional": {"text": {"type": "string"}, "more": {"type": "string", "minLength": 300}},
+    "tree": {"tree": TREE},
+}
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("format", CALL_FORMATS)
+def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
+    narrow: SyntheticDecoder, format: str, name: str
+) -> None:
+    """A prompt and the shortest call fit, or it is an error; whatever the model likes, a call ends in the context."""
+    documents = [documented("Put", [key for key in BOUNDED[name] if key != "more"], **BOUNDED[name])]
+    tools = extract(json.dumps(documents))
+    options = DecodeOptions(format=format, tool_choice="required", order_limit=2, max_value_tokens=10**6)
+    shortest = PreparedTools(tools, narrow.table, options).shortest
+    assert shortest < 400
+    for number, bias in enumerate(list(BIASES.values())[len(format) % 2 :: 2]):
+        for room in (shortest, shortest + 7 * number + 3):
             narrow.engine = engine = Measured(narrow.table.texts, room, bias)
-            format, choice = ("api-bank", "pythonic")[number % 2], ("required", "auto")[place % 2]
-            options = DecodeOptions(format=format, tool_choice=choice, order_limit=3)
-            try:
-                [result] = narrow.run([Request([5] * (1024 - room), lookup(TOOLS[name]), options)])
-            except PromptError as error:
-                assert re.search(rf"{1024 - room} tokens .* context is 1024 tokens: \d+ too many", str(error))
-                continue
-            fitting += 1
+            [result] = narrow.run([Request([5] * (1024 - room), tools, options)])
             assert engine.longest <= 1024
-            assert all(call.voted.valid for call in result.calls)
-    assert fitting >= len(BIASES)
+            assert result.calls and all(call.voted.valid for call in result.calls), result.errors
+    with pytest.raises(PromptError, match=rf"{1025 - shortest} tokens .* context is 1024 tokens: 1 too many"):
+        narrow.run([Request([5] * (1025 - shortest), tools, options)])
 
 
 @pytest.mark.parametrize("strategy", ["packed", "batched"])
 def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
     decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
-    prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(TOOLS["objects"])
+    prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(OBJECTS)
     assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
 
 

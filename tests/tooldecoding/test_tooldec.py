@@ -191,7 +191,7 @@ def test_a_value_beyond_the_limit_is_reported(
 
 def test_the_end_of_the_context_is_reported() -> None:
     fields = {"max_value_tokens": 10**6}
-    room = PreparedTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).longest
+    room = PreparedTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).shortest
     ids, engine = [5] * (4096 - room), RandomEngine(TABLE.texts, bias=BIASES["never closes"])
     result = tooldec(engine, ids, lookup(WEATHER), **fields)
     assert result.truncated and len(result.token_ids) == room

@@ -6,6 +6,7 @@ from typing import Final
 
 import regex
 
+from lookup.values.notations import Notation
 from tooldecoding.formats.dialects import Dialects, Opening
 
 _LONGEST_TAG: Final = 32
@@ -66,7 +67,7 @@ class DialectSearch:
             del self._open[opening.start]
         return is_call
 
-    def _calls(self, name: str, behind: str, notation: str) -> bool | None:
+    def _calls(self, name: str, behind: str, notation: Notation) -> bool | None:
         """Whether what stands behind the bracket of a tool's arguments makes a call of it; None if it is too short.
 
         ``"parameters": {"type": "object"`` is how documentation goes on, and code in an answer may call anything; only

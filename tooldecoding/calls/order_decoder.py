@@ -96,7 +96,7 @@ class OrderDecoder:
         branch = drafting[key]
         branch.tally = Tally()  # its tokens are no part of the call
         branch.write(self._tool.call_format.key(key))
-        value = values.decode(branch, self._tool.spec.parameter(key))
+        value = values.decode(branch, self._tool.spec.parameter(key), left=0)
         with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
             await until(lambda: self._drafts.times_begun(key) > 1, value)
         drafting.pop(key).release()
@@ -168,11 +168,11 @@ class OrderDecoder:
     ) -> tuple[CandidateValue, ...]:
         """Let the model choose among the unused keys and the end of the call until it ends it (paper, section 3.1)."""
         unused = list(self._tool.spec.optional)
-        while unused:
+        while unused := self._tool.fitting(unused, branch.room_behind):
             number, _ = await branch.choose(self._tool.optional_keys(unused, first=not values))
             if number == len(unused):
                 return values
-            values = (*values, await decoder.decode(branch, unused.pop(number)))
+            values = (*values, await decoder.decode(branch, unused.pop(number), self._tool.left(())))
         branch.write(self._tool.call_format.end_of(not values))
         return values
 
@@ -193,4 +193,4 @@ def _value_limit(most: int, room: int | None, tool: PreparedTool) -> int:
     """Return the limit of tokens of a value so that a call with all keys fits in the room."""
     if room is None:
         return most
-    return max(1, min(most, (room - tool.longest) // max(1, len(tool.spec.parameters))))
+    return max(1, min(most, (room - tool.shortest) // max(1, len(tool.spec.parameters))))

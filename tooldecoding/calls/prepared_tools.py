@@ -19,8 +19,6 @@ from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.token_texts import END, demand_writable
 from tooldecoding.tokens.trie import Trie
 
-_LONGEST_CHARACTER = 4
-"""Bytes of UTF-8: a value is never cut off inside a character."""
 _MOST_CALLS = 10**6
 """No turn has so many calls."""
 _VALUE, _BYTES = 16, 2
@@ -55,7 +53,8 @@ class PreparedTool:
         self._table = table
         self._constraint = constraint
         self._grammars: dict[str, ValueGrammar] = {}
-        self._members: dict[str, Trie] = {}
+        self._members: dict[tuple[str, int], Trie] = {}
+        self._sizes: dict[str, int] = {}
         self._optional: dict[tuple[tuple[str, ...], bool], Trie] = {}
 
     def grammar(self, spec: ParameterSpec) -> ValueGrammar:
@@ -68,10 +67,11 @@ class PreparedTool:
         return self._grammars[spec.name]
 
     def members(self, spec: ParameterSpec, literals: Sequence[str]) -> Trie:
-        """Return the trie of the literals of a parameter that has few, such as an enum."""
-        if spec.name not in self._members:
-            self._members[spec.name] = Trie(self._table, literals)
-        return self._members[spec.name]
+        """Return the trie of the literals of a parameter that has few, such as an enum, or of those that fit."""
+        key = spec.name, len(literals)  # the shortest ones
+        if key not in self._members:
+            self._members[key] = Trie(self._table, literals)
+        return self._members[key]
 
     def optional_keys(self, unused: Sequence[ParameterSpec], first: bool) -> Trie:
         """Return the optional-key trie: of unused keys, in this sequence, and of the end of the call, its last text.
@@ -89,14 +89,31 @@ class PreparedTool:
         return self._optional[names, first]
 
     @cached_property
-    def longest(self) -> int:
-        """An upper bound on the tokens of a call whose free values are cut off and closed after their first token."""
-        call_format, parameters = self.call_format, self.spec.parameters
-        ends = max(call_format.end, call_format.end_of(empty=True), key=len) + call_format.closer
+    def shortest(self) -> int:
+        """Tokens that must be free for a call: its shortest text, a token for each byte.
+
+        Whatever else the model chooses is only on offer as long as the call can still be closed.
+        """
+        call_format = self.call_format
         start = max(call_format.lead + call_format.start(0), call_format.start(_MOST_CALLS), key=len)
-        fixed = start + self.spec.name + call_format.bracket_of(_MOST_CALLS) + ends
-        keys = sum(len((call_format.separator + call_format.key(p.name)).encode()) for p in parameters)
-        return len(fixed.encode()) + keys + sum(_reserve(self.grammar(p)) for p in parameters)
+        head = start + self.spec.name + call_format.bracket_of(_MOST_CALLS)
+        return len(head.encode()) + self.left([p.name for p in self.spec.required])
+
+    def left(self, keys: Sequence[str]) -> int:
+        """Return the tokens for some keys with their shortest values, and the end of all calls behind them."""
+        ends = max(self.call_format.end, self.call_format.end_of(empty=True), key=len) + self.call_format.closer
+        return len(ends.encode()) + sum(map(self._member, keys))
+
+    def _member(self, key: str) -> int:
+        """Return the bytes of a key with its shortest value, and of the separator before it."""
+        if key not in self._sizes:
+            text = self.call_format.separator + self.call_format.key(key)
+            self._sizes[key] = len(text.encode()) + self.grammar(self.spec.parameter(key)).shortest
+        return self._sizes[key]
+
+    def fitting(self, optional: Sequence[ParameterSpec], room: int | None) -> list[ParameterSpec]:
+        """Return the optional keys that fit in a room with their shortest values."""
+        return [p for p in optional if room is None or self.left([p.name]) <= room]
 
     def need(self, options: DecodeOptions) -> Need:
         """Return an estimate of what a call takes in the KV cache, with all its orders and their drafts."""
@@ -104,19 +121,12 @@ class PreparedTool:
         orders = min(options.order_limit, math.factorial(min(len(required), _KEYS_OF_MANY_ORDERS)))
         drafts = max(0, len(required) - 1) if options.draft_tokens else 0
         most = min(options.max_value_tokens, _VALUE)
-        values = sum(min(most, _reserve(g)) if (g := self.grammar(p)).choices else most for p in required)
+        values = sum(min(most, max(map(len, self.grammar(p).choices or ()), default=most)) for p in required)
         call_format = self.call_format
         texts = [self.spec.name, *(call_format.separator + call_format.key(p.name) for p in required)]
         fixed = len("".join([*texts, call_format.start(0), call_format.end]).encode()) // _BYTES
         # one more branch reads what was voted
         return Need(options.draft_tokens, orders + 1, drafts, fixed + values)
-
-
-def _reserve(grammar: ValueGrammar) -> int:
-    """Return the tokens that must be free for a value: each has at least one byte."""
-    if grammar.choices is not None:
-        return max(len(member.encode()) for member in grammar.choices)
-    return len(grammar.opener.encode()) + _LONGEST_CHARACTER + grammar.longest_closing
 
 
 class PreparedTools:
@@ -224,19 +234,19 @@ class PreparedTools:
 
     @cached_property
     def dialect_margin(self) -> int:
-        """Tokens that a call in a dialect may take beyond ``longest``: indented lines, and what stands around it."""
+        """Tokens that a call in a dialect may take beyond ``shortest``: indented lines, and what stands around it."""
         return _AROUND + _INDENT * max((len(tool.parameters) for tool in self._specs), default=0)
 
     @cached_property
-    def longest(self) -> int:
+    def shortest(self) -> int:
         """Tokens that must be free behind a prompt so that any of the tools can be called."""
-        return max((tool.longest for tool in self.tools), default=0)
+        return max((tool.shortest for tool in self.tools), default=0)
 
     def reserve(self, choice: str) -> int:
         """Return the tokens that must be free behind a prompt for a call by ``tool_choice``."""
         if choice == "none":
             return 0
-        return self.longest if choice in TOOL_CHOICES else self[choice].longest
+        return self.shortest if choice in TOOL_CHOICES else self[choice].shortest
 
     def need(self, prompt: int, options: DecodeOptions) -> Need:
         """Return an estimate of what a prompt of so many tokens takes in the KV cache, with its text and one call."""

@@ -110,7 +110,8 @@ class RequiredKeys:
         call_format, spec, keys = self._tool.call_format, self._tool.spec, shared_keys(orders, depth)
         for number, key in enumerate(keys, 1):
             branch.write((call_format.separator if values else "") + call_format.key(key))
-            value = await self._values.decode(branch, spec.parameter(key), keys[number:])
+            left = self._tool.left(orders[0][depth + number :])
+            value = await self._values.decode(branch, spec.parameter(key), left, keys[number:])
             values = (*values, value)
             self.written |= dict.fromkeys(orders, values)
         depth += len(keys)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
-from lookup.values.grammar import ValueGrammar
+from lookup.values.grammar import MAX_CLOSING, ValueGrammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
@@ -35,22 +35,33 @@ class ValueDecoder:
         self._drafts = drafts
         self._max_tokens = max_tokens
 
-    async def decode(self, branch: Branch, spec: ParameterSpec, next_keys: Sequence[str] = ()) -> CandidateValue:
-        """Decode the value behind a key; ``next_keys`` will be injected behind it."""
+    async def decode(
+        self, branch: Branch, spec: ParameterSpec, left: int, next_keys: Sequence[str] = ()
+    ) -> CandidateValue:
+        """Decode the value behind a key.
+
+        Parameters
+        ----------
+        left : int
+            Tokens that must stay free behind the value.
+        next_keys : sequence of str
+            Will be injected behind the value.
+        """
         self._drafts.begin(spec.name)
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
-            number, logprobs = await branch.choose(self._tool.members(spec, grammar.choices), as_written=True)
-            literal = _Literal(grammar.choices[number], logprobs)
+            members = _fitting(grammar.choices, _room(branch, left))
+            number, logprobs = await branch.choose(self._tool.members(spec, members), as_written=True)
+            literal = _Literal(members[number], logprobs)
         else:
-            literal = await self._write(branch, spec, grammar, next_keys)
+            literal = await self._write(branch, spec, grammar, left, next_keys)
         self._drafts.note(spec.name, literal.text)
         mean = sum(literal.logprobs) / len(literal.logprobs) if literal.logprobs else 0.0
         value = read_value(literal.text, spec, self._tool.call_format.notation)
         return CandidateValue(spec.name, value, literal.text, mean, literal.truncated)
 
     async def _write(
-        self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, next_keys: Sequence[str]
+        self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, left: int, next_keys: Sequence[str]
     ) -> _Literal:
         """Let the model write a literal."""
         branch.write(grammar.opener)
@@ -59,6 +70,9 @@ class ValueDecoder:
         branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, state.text, next_keys)
         logprobs: list[float] = []
         while True:
+            if not state.limit(_room(branch, left)):
+                branch.write(state.cut_off())
+                break
             pick = await branch.next_token(state)
             escaped = await _apostrophe(branch, state, pick)
             logprobs.append(pick.logits.logprob(pick.logits.best if escaped else pick.token))
@@ -74,6 +88,17 @@ class ValueDecoder:
                 break
         branch.draft = None
         return _Literal(state.text, logprobs, not state.closed)
+
+
+def _room(branch: Branch, left: int) -> int:
+    """Return how many tokens a value may take so that ``left`` stay free."""
+    return MAX_CLOSING if branch.room_behind is None else branch.room_behind - left
+
+
+def _fitting(literals: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """Return the literals that fit in a room, a token for each byte."""
+    fitting = tuple(literal for literal in literals if len(literal.encode()) <= room)
+    return literals if len(fitting) == len(literals) else fitting
 
 
 async def _apostrophe(branch: Branch, state: ValueState, pick: Pick) -> bytes | None:

@@ -11,7 +11,7 @@ A value ends in one of three ways:
 import codecs
 from typing import NamedTuple
 
-from lookup.values.grammar import ValueGrammar
+from lookup.values.grammar import MAX_CLOSING, ValueGrammar
 from tooldecoding.formats.call_format import CallFormat
 
 _EVERY_BYTE = frozenset(range(256))
@@ -25,6 +25,11 @@ def begins_with_letter(text: bytes) -> bool:
     return first.islower() or first.isupper()
 
 
+def _missing(tail: bytes) -> int:
+    """Return how many bytes the character lacks that has begun so; 0 if none has."""
+    return sum(tail[0] >= lead for lead in (0xC0, 0xE0, 0xF0)) + 1 - len(tail) if tail else 0
+
+
 class Step(NamedTuple):
     """What a piece of text does to a value.
 
@@ -36,11 +41,14 @@ class Step(NamedTuple):
         An unfinished character at its end.
     closed : bool
         Whether the value ends; the rest of the piece comes behind it.
+    needed : int
+        Bytes of the shortest text that closes the value behind it, and of what its unfinished character lacks.
     """
 
     value: str
     tail: bytes
     closed: bool
+    needed: int = 0
 
 
 class ValueState:
@@ -65,14 +73,35 @@ class ValueState:
         self.text = grammar.opener
         self.tail = b""
         self.closed = False
+        self._room = MAX_CLOSING
+        self._needed = self._to_close(self.text)
         self._finishing = False
         self._last: tuple[bytes, Step | None] | None = None
 
     def __call__(self, piece: bytes) -> Step | None:
-        """Return the effect of a piece of text, or None if the value would become impossible."""
+        """Return the effect of a piece of text, or None if the value would become impossible, or too long to close."""
         if self._last is None or self._last[0] != piece:
-            self._last = piece, self._step(piece)
+            step = self._step(piece)
+            self._last = piece, None if step is None else self._fitting(step)
         return self._last[1]
+
+    def _fitting(self, step: Step) -> Step | None:
+        """Return a step with what it needs, or None if there is no room for it."""
+        if step.closed:
+            return step if len(step.value.encode()) <= self._room else None
+        needed = self._to_close(self.text + step.value) + _missing(step.tail)
+        return step._replace(needed=needed) if needed < self._room else None
+
+    def _to_close(self, text: str) -> int:
+        return len(self._grammar.close(text).encode())
+
+    def limit(self, room: int) -> bool:
+        """Admit from now on only what can be closed within so many tokens; returns whether there is room for a token.
+
+        What is counted is the shortest way to close the value where it stands, a token for each byte.
+        """
+        self._room, self._last = room, None
+        return bool(self.tail) or self._needed < room
 
     def first_bytes(self) -> frozenset[int]:
         """Return the bytes that may come next, possibly with some others."""
@@ -91,6 +120,7 @@ class ValueState:
         self.text += step.value
         self.tail = step.tail
         self.closed = step.closed
+        self._needed = step.needed
         return kept
 
     def escaped(self, piece: bytes) -> bytes | None:
@@ -101,7 +131,9 @@ class ValueState:
             return None
         found = begun + b"\\'" + rest
         step = self(found)
-        return None if step is None or step.tail else found
+        if step is None or step.tail or len(found) + step.needed > self._room:
+            return None
+        return found
 
     def finish_character(self) -> bool:
         """From now on admit only the rest of the unfinished character; False if there is none."""

@@ -136,16 +136,14 @@ def _tool_table(tool: ToolSpec, explain: bool) -> Table:
     columns = ["key", "type", "raw type", "required", "enum", "default", "description"]
     if explain:
         columns.insert(4, "decided by")
-    return table(columns, [row for p in tool.parameters for row in _key_rows(p, p.name, explain, p.stated_fields)])
+    return table(columns, [row for p in tool.parameters for row in _key_rows(p, p.name, explain)])
 
 
-def _key_rows(spec: ParameterSpec, name: str, explain: bool, fields: str = "") -> Iterator[list[str]]:
+def _key_rows(spec: ParameterSpec, name: str, explain: bool) -> Iterator[list[str]]:
     """The row of a key, then those of the keys of its object, as ``outer.inner``, or ``outer[].inner`` in a list."""
-    written = f"{spec.type} ({fields})" if fields else str(spec.type)
-    written += " or null" if spec.type.nullable else ""
     yield [
         name,
-        written,
+        str(spec.type) + " or null" * spec.type.nullable,
         spec.raw_type,
         _REQUIRED[spec.required],
         *([spec.rule] if explain else []),
