@@ -14,6 +14,8 @@ from lookup import ToolDecodingError
 from test_docs import blocks
 from tooldecoding.agents.agent import Agent, Event
 from tooldecoding.agents.servers import McpServer
+from tooldecoding.agents.tools import AgentTool
+from tooldecoding.options import changed
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
@@ -95,6 +97,23 @@ def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     assert seen == [called] and returned.refused and "refused" in agent.messages[2]["content"]
     with pytest.raises(ToolDecodingError, match="two tools are called 'add'"):
         Agent(decoder, [add, add])
+
+
+@pytest.mark.parametrize(
+    ("format_name", "value", "said"),
+    [
+        ("hermes", {"enum": ["x" * 5_000]}, "the model's context is"),
+        ("qwen-xml", {"enum": ["</parameter>"]}, "cannot be written in this call format"),
+    ],
+)
+def test_a_tool_that_this_model_cannot_call_is_left_out(
+    decoder: SyntheticDecoder, format_name: str, value: Any, said: str
+) -> None:
+    decoder.options = changed(decoder.options, {"format": format_name})
+    agent = Agent(decoder, [AgentTool("use", documented("use", x=value), str, "server"), add])
+    [note] = agent.notes
+    assert [*agent.tools] == ["add"] == [*agent.lookup]
+    assert note.startswith("server: use is left out: ") and said in note
 
 
 class TestCommand:

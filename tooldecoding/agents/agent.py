@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from lookup import LookupDictionary, ToolSpec
+from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
 from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.chat.reply import CallPiece
@@ -107,7 +107,9 @@ class Agent:
 
         def demand(spec: ToolSpec) -> None:
             demand_callable(spec)
-            _ = PreparedTools(LookupDictionary((spec,)), decoder.table, options).longest
+            longest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).longest
+            if longest >= (room := decoder.context or longest + 1):
+                raise DocumentationError(f"a call needs up to {longest} tokens, but the model's context is {room}")
 
         usable, self.notes = runnable(tools, demand)
         self.messages: list[dict[str, Any]] = []

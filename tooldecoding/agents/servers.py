@@ -113,14 +113,11 @@ class McpServer(BaseModel):
 
 def _switched_on(entries: Any) -> Any:
     """Leave out the entries that are switched off, which may be unfinished."""
-    if not isinstance(entries, dict):
-        return entries
-    off = [
-        name
-        for name, entry in entries.items()
-        if isinstance(entry, dict) and (entry.get("disabled") is True or entry.get("enabled") is False)
-    ]
-    return {name: entry for name, entry in entries.items() if name not in off}
+
+    def is_on(entry: Any) -> bool:
+        return not isinstance(entry, dict) or (entry.get("disabled") is not True and entry.get("enabled") is not False)
+
+    return {name: entry for name, entry in entries.items() if is_on(entry)} if isinstance(entries, dict) else entries
 
 
 class _File(BaseModel):
