@@ -11,7 +11,19 @@ _MAX_QUOTED: Final = 120
 
 
 class ToolDecodingError(Exception):
-    """Base class of all errors caused by a user's input. The command line prints the message and exits with 2."""
+    """Base class of all errors caused by a user's input. The command line prints the message and exits with 2.
+
+    A second argument goes on with the message: paths of this machine and text of a prompt, which no client of a server
+    may read.
+    """
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.args))
+
+    @property
+    def public(self) -> str:
+        """The message without what is private."""
+        return "".join(map(str, self.args[:1]))
 
 
 class DocumentationError(ToolDecodingError):

@@ -25,6 +25,33 @@ MCP_STUB = [sys.executable, str(Path(__file__).parent / "mcp_stub.py")]
 """The command of a server whose tools are those of the stub."""
 
 
+_ANSWERS = """
+import json, sys
+tools, results = json.loads(sys.argv[1])
+def answer(request, result):
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+print("hello, I am a server", flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("method") == "initialize":
+        answer(request, {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}},
+                         "serverInfo": {"name": "h", "version": "1"}})
+    elif request.get("method") == "tools/list":
+        answer(request, {"tools": tools})
+        sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
+    elif request.get("method") == "tools/call":
+        answer(request, results[request["params"]["name"]])
+    elif "id" in request:
+        reply = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
+        print(json.dumps(reply), flush=True)
+"""
+
+
+def mcp_answering(tools: Sequence[Any], results: Any = None) -> list[str]:
+    """The command of a server that has these tools, whatever is wrong with them, and results by their names."""
+    return [sys.executable, "-c", _ANSWERS, json.dumps([tools, results])]
+
+
 def call(name: str, **arguments: Any) -> str:
     """What a model of this template writes for a call."""
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"

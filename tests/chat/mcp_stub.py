@@ -1,4 +1,4 @@
-"""An MCP server whose tools answer, fail, hang, die or say too much: ``mcp_stub.py [PORT]``; stdio without a port."""
+"""An MCP server whose tools answer, fail, hang, die or say too much: ``mcp_stub.py [PORT [sse]]``; else stdio."""
 
 import os
 import sys
@@ -56,6 +56,6 @@ def picture() -> ImageContent:
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        server.run("streamable-http", port=int(sys.argv[1]))
+        server.run("sse" if "sse" in sys.argv else "streamable-http", port=int(sys.argv[1]))
     else:
         server.run()

@@ -1,19 +1,23 @@
 """Agents: what is called, asked and told, by a model that answers as it is told; the command, and the page on chat."""
 
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from io import StringIO
 from typing import Any
 
 import pytest
-from chat_models import HERMES, MCP_STUB, call, decoder_of, says
+from chat_models import HERMES, MCP_STUB, call, decoder_of, mcp_answering, says
 
 from command_line import Cli, Ran, assert_bad
 from lookup import ToolDecodingError
 from test_docs import blocks
 from tooldecoding.agents.agent import Agent, Event
 from tooldecoding.agents.servers import McpServer
+from tooldecoding.agents.tools import AgentTool
+from tooldecoding.options import changed
 from tooldecoding.testing import SyntheticDecoder
+from tools import documented
 
 STUB = " ".join(MCP_STUB)
 
@@ -95,6 +99,23 @@ def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
         Agent(decoder, [add, add])
 
 
+@pytest.mark.parametrize(
+    ("format_name", "value", "said"),
+    [
+        ("hermes", {"enum": ["x" * 5_000]}, "the model's context is"),
+        ("qwen-xml", {"enum": ["</parameter>"]}, "cannot be written in this call format"),
+    ],
+)
+def test_a_tool_that_this_model_cannot_call_is_left_out(
+    decoder: SyntheticDecoder, format_name: str, value: Any, said: str
+) -> None:
+    decoder.options = changed(decoder.options, {"format": format_name})
+    agent = Agent(decoder, [AgentTool("use", documented("use", x=value), str, "server"), add])
+    [note] = agent.notes
+    assert [*agent.tools] == ["add"] == [*agent.lookup]
+    assert note.startswith("server: use is left out: ") and said in note
+
+
 class TestCommand:
     @pytest.fixture
     def run(self, cli: Cli, decoder: SyntheticDecoder, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -140,10 +161,43 @@ class TestCommand:
         ran = cli("lookup", "--json", "--mcp", STUB)
         assert ran.code == 0 and '"echo"' in ran.out
 
+    def test_each_tool_is_judged_by_itself(
+        self, cli: Cli, decoder: SyntheticDecoder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for command in ("agent", "decode"):
+            monkeypatch.setattr(f"tooldecoding.cli.{command}.load_decoder", lambda command, cache: decoder)
+        says(decoder, ECHO)
+        server = shlex.join(mcp_answering([*GOOD, *BAD.values()], {"echo": {"content": []}}))
+        for command in ("agent --yes --prompt Go.", "decode --template chat --prompt Go.", "lookup"):
+            ran = cli(*command.split(), "--json", "--mcp", server)
+            assert ran.code == 0 and "echo" in ran.out, (command, ran.err)
+            left_out = [line for line in ran.err.splitlines() if "left out" in line]
+            assert len(left_out) == len(BAD) and all(any(name in line for line in left_out) for name in BAD), ran.err
+            assert "documented" in ran.err and "for lost" in ran.err
+
     def test_wrong_options(self, run: Any, cli: Cli) -> None:
         assert_bad(run(ECHO, "--allow", "ecco"), "--allow: no server has 'ecco'")
         assert_bad(cli("agent", "--prompt", "x"), "--mcp SERVER")
         assert_bad(cli("lookup"), "DOCS", "--mcp")
+
+
+GOOD: list[Any] = [
+    {"name": "echo", "inputSchema": documented("echo", text={"type": "string"})["parameters"], "description": None},
+    {"name": "union", "inputSchema": {"type": "object"}, "outputSchema": {"anyOf": [{"type": "object"}, {}]}},
+    {"name": "pointing", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/A"}, "annotations": 3},
+    {"name": "lost", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}}},
+]
+NEVER = {"allOf": [{"type": "string"}, {"type": "integer"}]}
+BAD: dict[str, Any] = {
+    "never": {"name": "never", "inputSchema": documented("n", x=NEVER)["parameters"]},
+    "inside": {"name": "inside", "inputSchema": {"type": "object", "properties": {"x": {}, "required": ["x"]}}},
+    "null": {"name": "null", "inputSchema": {"type": "object", "properties": {"x": None}}},
+    "list": {"name": "list", "inputSchema": {"type": "object", "properties": []}},
+    "words": {"name": "words", "description": ["x"], "inputSchema": {"type": "object"}},
+    "both": {"name": "both", "inputSchema": documented("n", [], x={})["parameters"] | {"not": {}}},
+    "a list": ["no tool"],
+}
+"""Tools that can be called, and by a word of the line that says why others are left out."""
 
 
 def of_the_page(name: str) -> Callable[..., Any]:

@@ -4,11 +4,12 @@ import json
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_models import MCP_STUB
+from chat_models import MCP_STUB, mcp_answering
 
 from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
 from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
@@ -81,41 +82,62 @@ def test_tools_of_one_name_are_called_by_their_server():
         assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
 
 
-HOSTILE = """
-import json, sys, threading
-def answer(request, result):
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
-print("hello, I am a server", flush=True)
-for line in sys.stdin:
-    request = json.loads(line)
-    if request.get("method") == "initialize":
-        answer(request, {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}},
-                         "serverInfo": {"name": "h", "version": "1"}})
-    elif request.get("method") == "tools/list":
-        answer(request, {"tools": [{"name": "twice", "inputSchema": {"type": "object"}}] * 2})
-        sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
-    elif "id" in request:
-        reply = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
-        print(json.dumps(reply), flush=True)
-"""
+def answering(tools: Sequence[Any], results: Any = None) -> McpServer:
+    command, *args = mcp_answering(tools, results)
+    return McpServer(name="own", command=command, args=args)
 
 
 def test_a_tool_twice_in_one_list_and_a_flood_of_words_spoil_nothing():
-    with McpServers([stub("hostile", args=["-c", HOSTILE]), stub()], timeout=20) as running:
+    twice = [{"name": "twice", "inputSchema": {"type": "object"}}] * 2
+    with McpServers([answering(twice), stub()], timeout=20) as running:
         assert [tool.name for tool in running.tools] == ["twice", "twice", *TOOLS] and running.notes == []
         usable, [note] = runnable(running.tools)
         assert [tool.name for tool in usable] == ["twice", *TOOLS] and "another tool has this name" in note
 
 
-def test_streamable_http():
+LINK = {"type": "resource_link", "name": "report", "uri": "file:///r.txt", "mimeType": "text/plain"}
+BLOB = {"type": "resource", "resource": {"uri": "file:///r.pdf", "mimeType": "application/pdf", "blob": "aGk="}}
+FIVE = {"type": "text", "text": "five"}
+COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+
+
+@pytest.mark.parametrize(
+    ("result", "schema", "said"),
+    [
+        ({"content": [LINK]}, None, "[resource_link, text/plain: report, file:///r.txt]"),
+        ({"content": [BLOB]}, None, "[resource, application/pdf: file:///r.pdf, not shown]"),
+        ({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "A"}}]}, None, "[file:///a]\nA"),
+        ({"content": [FIVE, {"type": "video"}]}, None, "five\n[video, of unknown type: not shown]"),
+        ({"content": [FIVE], "structuredContent": {"n": "five"}}, COUNT, "five"),
+        ({"content": [FIVE], "structuredContent": [5]}, COUNT, "five"),
+        ({"content": [FIVE]}, COUNT, "five"),
+        ({"content": [], "structuredContent": {"n": 5}}, COUNT, '{"n": 5}'),
+        ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
+        ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
+        ({"content": [FIVE], "isError": True}, None, "five"),
+    ],
+)  # fmt: skip
+def test_what_a_result_says_is_told(result: Any, schema: Any, said: str) -> None:
+    tool = {"name": "ask", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    with McpServers([answering([tool], {"ask": result})]) as running:
+        assert running.notes == []
+        if "breaks" in said or result.get("isError"):
+            with pytest.raises(ToolFailed, match=said):
+                running.tools[0].run({})
+        else:
+            assert running.tools[0].run({}) == said
+
+
+@pytest.mark.parametrize("path", ["mcp", "sse"])
+def test_servers_at_an_address(path):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([*MCP_STUB, str(port)], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*MCP_STUB, str(port), *["sse"] * (path == "sse")], stderr=subprocess.DEVNULL)
     try:
         with socket.socket() as tried:
             wait_until(lambda: tried.connect_ex(("127.0.0.1", port)) == 0)
-        url = f"http://127.0.0.1:{port}/mcp"
+        url = f"http://127.0.0.1:{port}/{path}"
         with McpServers([McpServer(name="web", url=url, headers={"X-Key": "k"}), McpServer.parse(url)]) as running:
             assert [tool.run({"text": "x"}) for tool in running.tools if tool.name.endswith("echo")] == ["x", "x"]
     finally:
@@ -143,14 +165,18 @@ def test_the_file_of_other_programs_is_read(tmp_path, monkeypatch):
     entries = {
         "time": {"command": "uvx", "args": ["mcp-server-time"], "env": {"A": "${KEY}"}, "autoApprove": []},
         "web": {"type": "http", "url": "https://h/mcp", "headers": {"Authorization": "Bearer ${KEY}"}},
-        "off": {"command": "x", "disabled": True},
+        "old": {"transport": "sse", "url": "https://h/old"},
+        "off": {"command": "${NOT_SET_AT_ALL}", "disabled": True},
+        "out": {"command": "x", "enabled": False},
     }
     path = tmp_path / "mcp.json"
     for key in ("mcpServers", "servers"):
-        path.write_text(json.dumps({key: entries}))
+        written = json.dumps({key: entries}, indent=1)
+        path.write_text(f"// my servers, /* of now\n{written[:-1].rstrip()}, /* and\nmore */\n}}")
         assert read_mcp_config(path) == [
             McpServer(name="time", command="uvx", args=["mcp-server-time"], env={"A": "secret"}),
             McpServer(name="web", type="http", url="https://h/mcp", headers={"Authorization": "Bearer secret"}),
+            McpServer(name="old", type="sse", url="https://h/old"),
         ]
 
 
@@ -163,7 +189,8 @@ def test_the_file_of_other_programs_is_read(tmp_path, monkeypatch):
         ('{"mcpServers": {"a": {}}}', "a: expected either command or url"),
         ('{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}', "a: expected either"),
         ('{"mcpServers": {"a": {"command": 3}}}', "a.command"),
-        ('{"mcpServers": {"a": {"url": "http://h", "type": "sse"}}}', "'stdio', 'http'"),
+        ('{"mcpServers": {"a": {"url": "http://h", "type": "ws"}}}', "'stdio', 'http'"),
+        ('{"mcpServers": {"a": {"command": "x", "enabled": "no"}}}', "a.enabled"),
         ('{"mcpServers": {"a": {"command": "${NOT_SET_AT_ALL}"}}}', "no variable NOT_SET_AT_ALL"),
     ],
 )

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooldecoding.chat.call_ids import IdForm, new_ids, template_ids
+from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import MAX_CHARACTERS, MAX_MESSAGES, ToolCall, read_messages
 from tooldecoding.errors import PromptError
 
@@ -59,7 +60,7 @@ BAD: list[tuple[Any, str]] = [
     ([USER, calls({"function": {"name": "f"}})], f"{CALLS}[0]['id']: Field required"),
     ([USER, calls({"id": "a", "type": "web"})], f"{CALLS}[0]['type']: Input should be 'function'"),
     ([USER, calls(call(name=""))], f"{CALLS}[0]['function']['name']: String should have at least 1 character"),
-    ([USER, calls(call(arguments=None))], f"{CALLS}[0]['function']['arguments']: expected a JSON object"),
+    ([USER, calls(call(arguments=[]))], f"{CALLS}[0]['function']['arguments']: expected a JSON object"),
     ([USER, calls(call(arguments="x"))], "malformed JSON at character 0"),
     ([USER, calls(call(arguments='{"a": NaN}'))], "NaN, which is no JSON value"),
     ([USER, calls(call(arguments='{"a": 1, "a": 2}'))], "the key 'a' twice"),
@@ -102,6 +103,13 @@ def test_arguments_are_the_same_as_text_and_as_data() -> None:
         read_messages([USER, calls(call(arguments=given)), result()]) for given in (json.dumps(arguments), arguments)
     )
     assert as_text == as_data and as_data.calls[0].arguments == arguments
+
+
+@pytest.mark.parametrize("arguments", ["", " \n", None, "null", "{}", {}])
+def test_a_call_without_arguments_may_be_written_in_many_ways(arguments: Any) -> None:
+    assert read_messages([USER, calls(call(arguments=arguments)), result()]).calls[0].arguments == {}
+    [made, _] = read_rows([{"role": "API", "api_name": "f", "param_dict": arguments, "result": 1}], "rows")
+    assert made.calls[0].arguments == {}
 
 
 IDS = st.text(min_size=1, max_size=12) | st.sampled_from(["call_0000", "call00000", "functions.f:0", "0", "1"])

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, runnable
+from lookup import DocumentationError, LookupDictionary, ToolSpec
+from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
+from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
+from tooldecoding.formats.known_formats import unreadable
+from tooldecoding.options import changed
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,11 @@ class Agent:
         The conversation so far, in OpenAI's shape.
     tools : dict of str to AgentTool
         By name.
+    lookup : LookupDictionary
+        Their documentation; ``ToolSpec.notes`` and ``unenforced`` say what of it is not held.
     notes : list of str
-        What is wrong with tools, a line each: those that are left out because their documentation cannot be read, and
-        names that the call format cannot write.
+        What is wrong with tools, a line each: those that are left out because their documentation cannot be read or no
+        call can obey it, and names that the call format cannot write.
 
     Raises
     ------
@@ -96,16 +101,26 @@ class Agent:
         approve: Callable[[Event], bool] | None = None,
         max_turns: int = MOST_TURNS,
     ) -> None:
-        usable, self.notes = runnable(tools)
+        options = decoder.options
+        if tools:
+            options = changed(options, {"format": chat_format(options, decoder.tokenizer)})
+
+        def demand(spec: ToolSpec) -> None:
+            demand_callable(spec)
+            longest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).longest
+            if longest >= (room := decoder.context or longest + 1):
+                raise DocumentationError(f"a call needs up to {longest} tokens, but the model's context is {room}")
+
+        usable, self.notes = runnable(tools, demand)
         self.messages: list[dict[str, Any]] = []
         self.tools = {tool.name: tool for tool in usable}
+        self.lookup = read_tools([tool.documentation for tool in usable]).lookup
         self._decoder = decoder
         self._approve = approve
         self._max_turns = max_turns
         if usable:
-            lookup = read_tools([tool.documentation for tool in usable]).lookup
-            written = CALL_FORMATS[chat_format(decoder.options, decoder.tokenizer)]
-            self.notes += [f"the format {written.name} cannot carry {name}" for name in unreadable(written, lookup)]
+            names = unreadable(options.call_format, self.lookup)
+            self.notes += [f"the format {options.call_format.name} cannot carry {name}" for name in names]
 
     def run(self, question: str, tool_choice: str | None = None, **options: Any) -> Iterator[Event]:
         """Ask, and yield what happens; a second question goes on with the conversation.

@@ -12,9 +12,23 @@ from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any, Final, Literal, Self, TextIO
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    ValidationError,
+    model_validator,
+)
 
+from lookup.errors import DocumentationError, shown
+from lookup.schema.check import SchemaError
+from lookup.schema.value_schema import value_schema
 from lookup.text.text_file import read_text
+from tooldecoding.agents.as_sent import AS_SENT, as_sent, block_text
 from tooldecoding.agents.tools import AgentTool, ToolFailed
 from tooldecoding.errors import ConfigError
 
@@ -24,7 +38,13 @@ MCP_TIMEOUT: Final = 60.0
 _MOST_PAGES: Final = 100
 """Pages of a list of tools; a server that has always one more does not hang the command."""
 
+_IDLE: Final = 86_400.0
+"""Seconds in which a server over SSE may say nothing."""
+
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
+_COMMENT: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA: Final = re.compile(r'"(?:[^"\\]|\\.)*"|,(?=\s*[}\]])', re.DOTALL)
+"""In JSON as programs let people write it; texts are matched so that nothing inside them is."""
 
 
 def _filled(text: str) -> str:
@@ -51,7 +71,9 @@ class McpServer(BaseModel):
     cwd : str or None
         Folder in which it is started.
     url, headers : str or None, dict of str to str
-        Address of a server that talks over streamable HTTP, and what is sent with every request.
+        Address of a server that talks over streamable HTTP or SSE, and what is sent with every request.
+    type : str or None
+        How it talks, which other programs call ``transport``, too; without it, an address that ends in ``/sse`` is SSE.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -63,8 +85,12 @@ class McpServer(BaseModel):
     cwd: str | None = None
     url: Annotated[_Text, Field(pattern="^https?://")] | None = None
     headers: dict[str, _Text] = {}
-    type: Literal["stdio", "http", "streamable-http", "streamableHttp"] | None = None
-    disabled: bool = False
+    type: Annotated[
+        Literal["stdio", "http", "streamable-http", "streamableHttp", "sse"] | None,
+        Field(validation_alias=AliasChoices("type", "transport", "transportType")),
+    ] = None
+    disabled: StrictBool = False
+    enabled: StrictBool = True
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -85,30 +111,48 @@ class McpServer(BaseModel):
         return cls(name=text, command=command, args=args)
 
 
+def _switched_on(entries: Any) -> Any:
+    """Leave out the entries that are switched off, which may be unfinished."""
+
+    def is_on(entry: Any) -> bool:
+        return not isinstance(entry, dict) or (entry.get("disabled") is not True and entry.get("enabled") is not False)
+
+    return {name: entry for name, entry in entries.items() if is_on(entry)} if isinstance(entries, dict) else entries
+
+
 class _File(BaseModel):
-    servers: dict[str, McpServer] = Field(validation_alias=AliasChoices("mcpServers", "servers"))
+    servers: Annotated[dict[str, McpServer], BeforeValidator(_switched_on)] = Field(
+        validation_alias=AliasChoices("mcpServers", "servers")
+    )
 
 
 def read_mcp_config(path: str | Path) -> list[McpServer]:
-    """Read the file with ``mcpServers`` that other programs use; entries that are ``disabled`` are left out.
+    """Read the file with ``mcpServers`` that other programs use; comments and commas behind the last entry may stand.
 
-    ``${NAME}`` in a text stands for a variable of the environment.
+    ``${NAME}`` in a text stands for a variable of the environment. Entries with ``"disabled": true`` or ``"enabled":
+    false`` are left out.
 
     Raises
     ------
     ConfigError
         If the file cannot be read, an entry has neither ``command`` nor ``url`` or both, asks for a transport other
-        than stdio and streamable HTTP, or names a variable that is not set.
+        than stdio, streamable HTTP and SSE, or names a variable that is not set.
     """
     text = read_text(Path(path), ConfigError)
+    for left_out in (_COMMENT, _LAST_COMMA):
+        text = left_out.sub(_blanked, text)
     try:
         entries = _File.model_validate_json(text).servers
     except ValidationError as error:
         wrong = error.errors(include_url=False)[0]
         place = ".".join(map(str, wrong["loc"])) or "JSON with mcpServers"
         raise ConfigError(f"{path}: {place}: {wrong['msg'].removeprefix('Value error, ')}") from None
-    named = [entry.model_copy(update={"name": name}) for name, entry in entries.items()]
-    return [entry for entry in named if not entry.disabled]
+    return [entry.model_copy(update={"name": name}) for name, entry in entries.items()]
+
+
+def _blanked(found: re.Match[str]) -> str:
+    """A text as it is; anything else as white space of the same lines and columns, which errors name."""
+    return found[0] if found[0].startswith('"') else re.sub(r"[^\n]", " ", found[0])
 
 
 class McpServers:
@@ -119,7 +163,7 @@ class McpServers:
     tools : list of AgentTool
         In the sequence of the servers. Tools of one name in two servers are called ``SERVER__NAME``.
     notes : list of str
-        Which servers are missing and why, and which tools have other names here, a line each.
+        Which servers are missing and why, which tools have no name or other names here, a line each.
     """
 
     def __init__(self, servers: Sequence[McpServer], timeout: float = MCP_TIMEOUT) -> None:
@@ -144,7 +188,13 @@ class McpServers:
                 except Exception as error:  # noqa: BLE001  # whatever an untrusted server does, the others go on
                     self.notes.append(f"MCP server {server.name}: {_reason(error, self._timeout)}{log.last_line}")
                 else:
-                    listed += [(server, client, tool) for tool in tools]
+                    for tool in tools:
+                        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+                            listed.append((server, client, tool))
+                        else:
+                            found = shown(tool)
+                            note = f"a tool is left out: expected an object with the text 'name', found {found}"
+                            self.notes.append(f"MCP server {server.name}: {note}")
             self.tools = list(self._named(listed))
             self._stack = stack.pop_all()
         return self
@@ -161,63 +211,75 @@ class McpServers:
                 own = server.name if len(server.name) <= 30 else f"server{self._servers.index(server) + 1}"  # a command
                 name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', own).strip('_')}__{name}"
                 self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
-            hints = [hint for hint, given in tool.get("annotations", {}).items() if given is True]
-            run = partial(self._call, server.name, client, tool["name"])
-            yield AgentTool(name, {**tool, "name": name}, run, server.name, ", ".join(hints))
+            about = tool.get("annotations")
+            hints = [hint for hint, given in about.items() if given is True] if isinstance(about, dict) else []
+            documentation = {key: tool[key] for key in ("description", "inputSchema") if tool.get(key) is not None}
+            run = partial(self._call, server.name, client, tool)
+            yield AgentTool(name, {"name": name, **documentation}, run, server.name, ", ".join(hints))
 
-    def _call(self, server: str, client: Any, name: str, arguments: Mapping[str, Any]) -> str:
+    def _call(self, server: str, client: Any, tool: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         """Return the result of a tool as text; ToolFailed with what the server or the tool says is wrong."""
         try:
-            result = self._portal.call(client.call_tool, name, dict(arguments))
+            result = self._portal.call(client.call_tool, tool["name"], dict(arguments)).meta[AS_SENT]
         except Exception as error:  # noqa: BLE001  # a server that is gone, hangs or answers nonsense
             raise ToolFailed(f"MCP server {server}: {_reason(error, self._timeout)}") from None
-        text = "\n".join(map(_text, result.content))
-        if not text and result.structured_content is not None:
-            text = json.dumps(result.structured_content, ensure_ascii=False)
-        if result.is_error:
+        content, value = result.get("content"), result.get("structuredContent")
+        text = "\n".join(map(block_text, content if isinstance(content, list) else [content] if content else []))
+        if not text and value is not None:
+            text = json.dumps(value, ensure_ascii=False)
+            if not result.get("isError"):
+                _demand_valid(value, tool.get("outputSchema"))
+        if result.get("isError"):
             raise ToolFailed(text or "the tool failed and did not say why")
         return text
 
 
+def _demand_valid(value: Any, schema: Any) -> None:
+    """ToolFailed for a value that breaks its schema; one that cannot be read says nothing."""
+    if not isinstance(schema, dict):
+        return
+    try:
+        value_schema(schema).check(value)
+    except DocumentationError:
+        return
+    except SchemaError as error:
+        raise ToolFailed(f"the tool's structuredContent breaks its outputSchema: {error}") from None
+
+
 @asynccontextmanager
-async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncIterator[tuple[Any, list[dict[str, Any]]]]:
-    """Start a server, whose standard error goes to ``log``; gives its client and its tools in MCP's shape."""
+async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncIterator[tuple[Any, list[Any]]]:
+    """Start a server, whose standard error goes to ``log``; gives its client and its tools as it sends them."""
     import anyio
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
+    from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
         if server.url is None:
             transport: Any = stdio_client(StdioServerParameters.model_validate(server.model_dump()), log)
+        elif server.type == "sse" or (server.type is None and server.url.rstrip("/").endswith("/sse")):
+            transport = sse_client(server.url, server.headers, timeout, _IDLE)
         else:
             http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
             transport = streamable_http_client(server.url, http_client=http)
-        client = await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
+        client = await stack.enter_async_context(Client(as_sent(transport), read_timeout_seconds=timeout))
         with anyio.fail_after(timeout):
             tools = await _tools(client)
         yield client, tools
 
 
-async def _tools(client: Any) -> list[dict[str, Any]]:
+async def _tools(client: Any) -> list[Any]:
     """All tools, page by page."""
-    tools: list[dict[str, Any]] = []
+    tools: list[Any] = []
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in page.tools]
+        tools += [tool.meta[AS_SENT] for tool in page.tools]
         cursor = page.next_cursor
         if cursor is None:
             return tools
     raise ValueError(f"its list of tools does not end: {len(tools):,} in {_MOST_PAGES} pages")
-
-
-def _text(block: Any) -> str:
-    """A block of a result as text; the model is told of what is none."""
-    inner = getattr(block, "resource", block)
-    if isinstance(text := getattr(inner, "text", None), str):
-        return text
-    return f"[{block.type}, {getattr(inner, 'mime_type', None) or 'of unknown type'}: not shown]"
 
 
 class _Log:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from lookup.errors import ToolDecodingError
+from lookup.dictionary import ToolSpec
+from lookup.errors import DocumentationError, ToolDecodingError, quoted
+from lookup.values.grammar import value_grammar
 from tooldecoding.chat.tools import read_tools
 
 MOST_TURNS: Final = 8
@@ -51,8 +53,27 @@ class AgentTool:
         return f"{text[:MOST_RESULT]}\n[cut: the first {MOST_RESULT:,} of {len(text):,} characters]"
 
 
-def runnable(tools: Sequence["AgentTool | Callable[..., Any]"]) -> tuple[list[AgentTool], list[str]]:
-    """Return tools by the names that the model calls them, and a line for each that no model can be shown.
+def demand_callable(spec: ToolSpec) -> None:
+    """DocumentationError if no call of a tool can obey what its documentation says."""
+    if spec.conditions is not None and spec.conditions.unsatisfiable:
+        raise DocumentationError(f"tool {quoted(spec.name)}: {spec.conditions.notes[0]}")
+    for parameter in spec.parameters:
+        if parameter.required or parameter.schema is None or not parameter.schema.unsatisfiable:
+            try:
+                value_grammar(parameter, "json")
+            except DocumentationError as error:
+                raise DocumentationError(f"tool {quoted(spec.name)}: {error}") from None
+
+
+def runnable(
+    tools: Sequence["AgentTool | Callable[..., Any]"], demand: Callable[[ToolSpec], object] = demand_callable
+) -> tuple[list[AgentTool], list[str]]:
+    """Return tools by the names that the model calls them, and a line for each that no model can be shown or call.
+
+    Parameters
+    ----------
+    demand : callable
+        Raises a ToolDecodingError for a tool that cannot be called.
 
     Raises
     ------
@@ -60,19 +81,22 @@ def runnable(tools: Sequence["AgentTool | Callable[..., Any]"]) -> tuple[list[Ag
         If a function has the name of a tool before it; a server's tool is left out then.
     """
     usable: list[AgentTool] = []
+    names: set[str] = set()
     notes: list[str] = []
     for tool in tools:
         each = tool if isinstance(tool, AgentTool) else _of_function(tool)
         try:
-            [spec] = read_tools([each.documentation], each.server or "tools").lookup.tools
+            [spec] = read_tools([each.documentation]).lookup.tools
+            demand(spec)
         except ToolDecodingError as error:
-            notes.append(f"{each.server or 'tools'}: {each.name} is left out: {error}")
+            notes.append(f"{each.server or 'tools':.100}: {each.name:.100} is left out: {error!s:.300}")
             continue
-        if spec.name in [other.name for other in usable]:
+        if spec.name in names:
             if not each.server:
                 raise ToolDecodingError(f"two tools are called {spec.name!r}")
-            notes.append(f"{each.server}: {each.name} is left out: another tool has this name")
+            notes.append(f"{each.server:.100}: {each.name:.100} is left out: another tool has this name")
             continue
+        names.add(spec.name)
         usable.append(each)
     return usable, notes
 

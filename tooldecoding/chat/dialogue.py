@@ -10,8 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
+from tooldecoding.chat.json_values import read_arguments
 from tooldecoding.chat.messages import Message, Role, ToolCall, validated
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
@@ -37,7 +38,9 @@ class _Said(BaseModel):
 
 class _Called(BaseModel):
     name: str = Field(validation_alias=AliasChoices("api_name", "name"))
-    arguments: dict[str, Any] = Field(validation_alias=AliasChoices("param_dict", "arguments"))
+    arguments: Annotated[dict[str, Any], BeforeValidator(read_arguments)] = Field(
+        validation_alias=AliasChoices("param_dict", "arguments")
+    )
 
 
 def read_dialogue(text: str, origin: str) -> tuple[Message, ...]:

@@ -32,6 +32,12 @@ def read_object(given: Any) -> dict[str, Any]:
     return {_key(key): _checked(value, 1) for key, value in given.items()}
 
 
+def read_arguments(given: Any) -> dict[str, Any]:
+    """Return the arguments of a call: none for null and a blank text, which many write; else as ``read_object``."""
+    blank = given is None or (isinstance(given, str) and given.strip() in ("", "null"))
+    return {} if blank else read_object(given)
+
+
 def _checked(value: Any, depth: int) -> Any:
     if depth > MAX_DEPTH:
         raise ValueError(f"more than {MAX_DEPTH} levels of nesting")

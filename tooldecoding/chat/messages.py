@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from tooldecoding.chat.json_values import read_object
+from tooldecoding.chat.json_values import read_arguments
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import json_line, short_repr
 
@@ -88,7 +88,7 @@ def _as_parts(content: Any) -> Any:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if not isinstance(content, list | tuple):
-        raise ValueError(f"expected a text or a list of text parts, found {short_repr(content)}")
+        raise ValueError(f"expected a text or a list of text parts, found {type(content).__name__}")
     return list(content)
 
 
@@ -111,7 +111,7 @@ _Content = Annotated[list[_Part], BeforeValidator(_as_parts)]
 
 class _Function(BaseModel):
     name: _Name
-    arguments: Annotated[dict[str, Any], BeforeValidator(read_object)]
+    arguments: Annotated[dict[str, Any], BeforeValidator(read_arguments)]
 
 
 class _Call(BaseModel):

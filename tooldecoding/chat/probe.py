@@ -95,7 +95,9 @@ def chat_prompt(
         )
     except _REFUSALS as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise PromptError(f"the model's chat template refuses the dialogue: {reason}") from error
+        said = "the model's chat template refuses the dialogue"
+        own = reason in " ".join(str(tokenizer.chat_template).split())  # another reason may hold text of the dialogue
+        raise (PromptError(f"{said}: {reason}") if own else PromptError(said, f": {reason}")) from error
     return str(text)
 
 

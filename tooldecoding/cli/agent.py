@@ -9,8 +9,9 @@ import typer
 
 from tooldecoding.agents.tools import MOST_TURNS
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, read_input, shown, warning_lines
+from tooldecoding.cli.console import one_line, output_console, read_input, shown, warning_lines
 from tooldecoding.cli.decode import load_decoder
+from tooldecoding.cli.lookup import print_unenforced, print_unread
 from tooldecoding.cli.mcp import running_servers
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
@@ -81,7 +82,9 @@ def agent(given: Given) -> None:
         decoder.options = changed(command, {"tool_choice": "auto"})
         made = Agent(decoder, servers.tools, approval, command.max_turns)
         for note in made.notes:
-            print(f"warning: {shown(note)}", file=sys.stderr)
+            print(f"warning: {one_line(note)}", file=sys.stderr)
+        print_unread(made.lookup)
+        print_unenforced(made.lookup)
         if unknown := sorted(set(command.allow) - set(made.tools)):
             raise ConfigError(f"--allow: no server has {unknown[0]!r}; there are {', '.join(made.tools)}")
         for event in made.run(question, command.tool_choice):
@@ -105,17 +108,12 @@ def _show(event: "Event", as_json: bool) -> None:
             console.print(_indented(event.content))
         case "call":
             about = f" of {event.server}" * bool(event.server) + f" (it says: {event.hints})" * bool(event.hints)
-            console.print("→ " + _line(f"{event.name}{about}"))
+            console.print("→ " + one_line(f"{event.name}{about}"))
             for key, value in event.arguments.items():
-                console.print(f"    {_line(f'{key} = {value!r}')}   confidence {event.confidence[key]:.2f}")
+                console.print(f"    {one_line(f'{key} = {value!r}')}   confidence {event.confidence[key]:.2f}")
         case "result":
             cut = f" … ({len(event.content):,} characters)" if len(event.content) > _SHOWN else ""
             console.print(f"←{_indented(event.content[:_SHOWN])[1:]}{cut}")
-
-
-def _line(text: str) -> str:
-    """On one line, so that no name of a server can look like another call."""
-    return shown(text).replace("\n", "\\n")
 
 
 def _indented(text: str) -> str:

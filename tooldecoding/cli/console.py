@@ -68,6 +68,11 @@ def shown(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
+def one_line(text: str) -> str:
+    """Escape control characters and ends of lines: no name of a server can look like another line."""
+    return shown(text).replace("\n", "\\n")
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """Return a table of texts."""
     made = Table(show_edge=True, header_style="bold")

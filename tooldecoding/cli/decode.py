@@ -141,11 +141,12 @@ def decode(given: Given) -> None:
     if command.tools is not None:
         text, origin = read_input(command.tools, DocumentationError)
         documentation = Documentation.read(text, origin, command.on_duplicate)
-        print_unread(documentation.lookup)
     if command.mcp or command.mcp_config is not None:
         if documentation is not None:
             raise ConfigError("give --tools, or --mcp and --mcp-config, not both")
         documentation = Documentation.read(mcp_documentation(command), "MCP", command.on_duplicate)
+    if documentation is not None:
+        print_unread(documentation.lookup)
     with warning_lines():
         if command.batch is not None:
             from tooldecoding.batches.batch import decode_batch

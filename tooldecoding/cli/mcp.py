@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from tooldecoding.agents.servers import McpServers
-from tooldecoding.cli.console import shown
+from tooldecoding.agents.tools import runnable
+from tooldecoding.cli.console import one_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import McpOptions
@@ -15,20 +16,21 @@ from tooldecoding.options.decode_command import McpOptions
 
 @contextmanager
 def running_servers(options: McpOptions) -> Iterator[McpServers]:
-    """Start the servers that the options name; prints a warning for what is missing, or is called otherwise.
+    """Start the servers that the options name; prints a warning for what is missing, left out, or called otherwise.
 
     Raises
     ------
     ConfigError
-        If there is no tool at all.
+        If there is no tool that can be called.
     """
     demand_extra("mcp", "mcp")
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs a traceback for each line that is no JSON
     with McpServers(options.servers, options.tool_timeout) as servers:
-        for note in servers.notes:
-            print(f"warning: {shown(note)}", file=sys.stderr)
+        servers.tools, left_out = runnable(servers.tools)
+        for note in [*servers.notes, *left_out]:
+            print(f"warning: {one_line(note)}", file=sys.stderr)
         if not servers.tools:
-            raise ConfigError("no MCP server that was named has tools")
+            raise ConfigError("no MCP server that was named has a tool that can be called")
         yield servers
 
 

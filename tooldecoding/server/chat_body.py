@@ -141,8 +141,9 @@ def wrong_field(error: ValidationError) -> ApiError:
         same = (one for one in others if one["loc"][0] == first["loc"][0])
         first = next((one for one in same if not one["type"].endswith("_type")), first)
     place = re.sub(r"\.(str|list|dict)(\[.*)?$", "", ".".join(map(str, first["loc"])))
+    message = first["msg"].removeprefix("Value error, ")
     if first["type"] == "missing":
         return ApiError(400, f"the field {place!r} is missing", place, "missing_required_parameter")
     if first["type"] == "extra_forbidden":
         return ApiError(400, f"unknown field {place!r:.120}", f"{place:.120}", "unknown_parameter")
-    return ApiError(400, f"the field {place!r:.120} is wrong: {first['msg']}", f"{place:.120}", "invalid_value")
+    return ApiError(400, f"the field {place!r:.120} is wrong: {message}", f"{place:.120}", "invalid_value")

@@ -63,8 +63,8 @@ def later(status: int, message: str, code: str | None = None) -> ApiError:
 
 
 def wrong_input(error: ToolDecodingError, param: str | None = None) -> ApiError:
-    """Return the answer to input that cannot be used."""
-    return ApiError(400, str(error), param, "invalid_value")
+    """Return the answer to input that cannot be used; it shows no path of this machine and no text of the prompt."""
+    return ApiError(400, error.public, param, "invalid_value")
 
 
 def told(error: Exception, request_id: str) -> ApiError:

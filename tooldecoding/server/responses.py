@@ -26,7 +26,7 @@ async def responses(chat: Callable[[Row, str], Parts], options: ServeCommand, gi
         head = await anext(parts)
         assert isinstance(head, Head)
         if not head.streamed:
-            yield replace(head, row=answer.whole(head.row) if head.status == 200 else renamed(head.row))
+            yield replace(head, row=answer.whole(head.row) if head.status == 200 else renamed(head.row, asked))
             return
         created, in_progress = answer.begin()
         yield replace(head, row=created)

@@ -3,10 +3,12 @@
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final, Literal
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.server.chat_body import Strict, wrong_field
 from tooldecoding.server.exchange import ApiError
 
@@ -16,6 +18,15 @@ _PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_co
 _SAME: Final = {"model", "parallel_tool_calls", "temperature", "top_p", "safety_identifier", "user", "stream"}
 """Fields that are called and mean the same."""
 
+_TEXTS: Final = ("input_text", "output_text", "text", "reasoning_text", "summary_text", "refusal")
+"""Types of the parts of a content."""
+
+_KIND: Final = re.compile(r"(?<=\binput\.)(\d+)\.(message|function_call_output|function_call|reasoning)\b")
+"""The kind of an item, which pydantic writes behind the item's number."""
+
+_PLACE: Final = re.compile(r"messages\[(\d+)\](?:\['tool_calls'\]\[(\d+)\](?:\['function'\])?)?((?:\['?\w+'?\])*)")
+"""The place of an error in messages: the message, its call, and the keys inside."""
+
 
 class _Lenient(BaseModel):
     """Items come back as a response had them, with fields that only a response needs."""
@@ -23,8 +34,14 @@ class _Lenient(BaseModel):
     model_config = ConfigDict(strict=True, extra="ignore")
 
 
+def _text_part(kind: Any) -> Any:
+    if kind not in _TEXTS:
+        raise ValueError(f"expected {', '.join(_TEXTS)}, for nothing else is supported, found {short_repr(kind)}")
+    return kind
+
+
 class _Text(_Lenient):
-    type: Literal["input_text", "output_text", "text", "reasoning_text", "summary_text", "refusal"]
+    type: Annotated[str, BeforeValidator(_text_part)]
     text: str = Field(validation_alias=AliasChoices("text", "refusal"))
 
 
@@ -43,7 +60,7 @@ class _Message(_Lenient):
 class _FunctionCall(_Lenient):
     call_id: Annotated[str, Field(min_length=1)]
     name: str
-    arguments: str
+    arguments: str | None
 
 
 class _FunctionCallOutput(_Lenient):
@@ -51,14 +68,19 @@ class _FunctionCallOutput(_Lenient):
     output: _Content
 
 
+def _not_encrypted(given: Any) -> None:
+    if given not in (None, ""):
+        raise ValueError("what another server has encrypted cannot be read here; leave it out")
+
+
 class _Reasoning(_Lenient):
-    summary: list[_Text] = []
+    summary: list[_Text] | None = None
     content: list[_Text] | None = None
-    encrypted_content: None = None
+    encrypted_content: Annotated[None, BeforeValidator(_not_encrypted)] = None
 
     @property
     def text(self) -> str:
-        return "\n".join(part.text for part in self.content or self.summary)
+        return "\n".join(part.text for part in self.content or self.summary or ())
 
 
 def _kind(item: Any) -> Any:
@@ -167,6 +189,11 @@ class ResponsesBody(Strict):
     frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
     tooldecoding: dict[str, Any] = Field(default_factory=dict)
 
+    @cached_property
+    def messages(self) -> "list[_Placed]":
+        """The messages of the conversation, with the items that they were made of."""
+        return _with_instructions(self.instructions, _messages(self.input))
+
     @property
     def chat(self) -> dict[str, Any]:
         """The same request for chat completions."""
@@ -174,7 +201,7 @@ class ResponsesBody(Strict):
         if self.reasoning is not None and self.reasoning.effort == "none":
             extension.setdefault("max_thinking_tokens", 0)
         fields = self.model_dump(include=_SAME) | {
-            "messages": _with_instructions(self.instructions, _messages(self.input)),
+            "messages": [each.message for each in self.messages],
             "tools": [tool.chat for tool in self.tools] if self.tools is not None else None,
             "tool_choice": self.tool_choice if isinstance(self.tool_choice, str | None) else self.tool_choice.chat,
             "response_format": self.text.format.chat if self.text and self.text.format else None,
@@ -184,38 +211,50 @@ class ResponsesBody(Strict):
         return {name: value for name, value in fields.items() if value is not None} | {"tooldecoding": extension}
 
 
-def _messages(items: Sequence[_Item]) -> list[dict[str, Any]]:
+class _Placed(NamedTuple):
+    """A message, and the places in the request of what it and its calls were made of."""
+
+    message: dict[str, Any]
+    place: str
+    calls: list[str]
+
+
+def _messages(items: Sequence[_Item]) -> list[_Placed]:
     """Messages for items: calls join the assistant's text before them, thoughts what follows them."""
-    messages: list[dict[str, Any]] = []
+    messages: list[_Placed] = []
     thoughts: dict[str, Any] = {}
-    for item in items:
+    for number, item in enumerate(items):
+        place = f"input.{number}"
         match item:
             case _Reasoning():
                 thoughts = {"reasoning_content": item.text} if item.text else {}
             case _FunctionCall():
-                if not messages or messages[-1]["role"] != "assistant" or thoughts:
-                    messages.append({"role": "assistant", "content": None, **thoughts})
+                if not messages or messages[-1].message["role"] != "assistant" or thoughts:
+                    messages.append(_Placed({"role": "assistant", "content": None, **thoughts}, place, []))
                     thoughts = {}
                 function = {"name": item.name, "arguments": item.arguments}
                 call = {"id": item.call_id, "type": "function", "function": function}
-                messages[-1].setdefault("tool_calls", []).append(call)
+                messages[-1].message.setdefault("tool_calls", []).append(call)
+                messages[-1].calls.append(place)
             case _FunctionCallOutput():
-                messages.append({"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)})
+                result = {"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)}
+                messages.append(_Placed(result, place, []))
             case _Message(role="assistant"):
-                messages.append({"role": "assistant", "content": _text(item.content), **thoughts})
+                said = {"role": "assistant", "content": _text(item.content), **thoughts}
+                messages.append(_Placed(said, place, []))
                 thoughts = {}
             case _Message():
-                messages.append({"role": item.role, "content": _text(item.content)})
+                messages.append(_Placed({"role": item.role, "content": _text(item.content)}, place, []))
     return messages
 
 
-def _with_instructions(instructions: str | None, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _with_instructions(instructions: str | None, messages: list[_Placed]) -> list[_Placed]:
     """Put instructions and the system messages behind them into one, for most chat templates take no more."""
     if not instructions:
         return messages
-    behind = list(itertools.takewhile(lambda message: message["role"] in ("system", "developer"), messages))
-    texts = [instructions, *(message["content"] for message in behind)]
-    return [{"role": "system", "content": "\n\n".join(texts)}, *messages[len(behind) :]]
+    behind = list(itertools.takewhile(lambda each: each.message["role"] in ("system", "developer"), messages))
+    texts = [instructions, *(each.message["content"] for each in behind)]
+    return [_Placed({"role": "system", "content": "\n\n".join(texts)}, "instructions", []), *messages[len(behind) :]]
 
 
 def _text(content: _Content) -> str:
@@ -238,12 +277,20 @@ def read_responses_body(given: Mapping[str, Any]) -> ResponsesBody:
         return ResponsesBody.model_validate(given)
     except ValidationError as error:
         wrong = wrong_field(error)
-        wrong.param = re.sub(r"\.[a-z-]+\[.*", "", wrong.param or "")  # without the name of a union's branch
+        wrong.message = _KIND.sub(r"\1", wrong.message)
+        wrong.param = _KIND.sub(r"\1", re.sub(r"\.[a-z-]+\[.*", "", wrong.param or ""))  # without names of branches
         raise wrong from None
 
 
-def renamed(error: dict[str, Any]) -> dict[str, Any]:
-    """Return the error of a chat completion with the field's name of this interface."""
+def renamed(error: dict[str, Any], asked: ResponsesBody) -> dict[str, Any]:
+    """Return the error of a chat completion with the names and places of this interface."""
     inner = error["error"]
     first, dot, rest = (inner.get("param") or "").partition(".")
-    return {"error": {**inner, "param": f"{_PARAMS.get(first, first)}{dot}{rest}" or None}}
+    param, message = f"{_PARAMS.get(first, first)}{dot}{rest}", inner["message"]
+    found = _PLACE.match(message)
+    if found and int(found[1]) < len(asked.messages):
+        made = asked.messages[int(found[1])]
+        place = made.calls[int(found[2])] if found[2] else made.place
+        param = ".".join([place, *re.findall(r"\w+", found[3])])
+        message = param + message[found.end() :]
+    return {"error": {**inner, "message": message, "param": param or None}}

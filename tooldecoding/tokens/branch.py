@@ -222,7 +222,7 @@ class Branch:
             token = likeliest(logits, accept, self.table, self.pending.text)
             if token is None:
                 known = f"{self.pending.context!r} + {self.pending.text!r}"
-                raise TokenizerError(f"no token of {self.table.name} can follow {known}")
+                raise TokenizerError("no token of the model can go on with the call", f": {self.table.name}, {known}")
             text = self.pending.text
             if token not in own[:1] and len(self.table.text(token)) < len(text):
                 may = in_value(accept, self.table, text)

@@ -203,8 +203,9 @@ class TokenTable:
             if not found:
                 missing = wanted[start:].decode(errors="ignore")[:1]
                 raise TokenizerError(
-                    f"tokenizer {self.name} has no token for {missing!r}, needed to write {wanted.decode()!r}; "
-                    "use a model with byte-level or byte-fallback tokens, or rename the tool or key"
+                    f"the tokenizer has no token for {missing!r}; use a model with byte-level or byte-fallback tokens, "
+                    "or rename the tool or key",
+                    f" (tokenizer {self.name}, needed to write {wanted.decode()!r})",
                 )
             ids.append(found[-1])
             start += len(self.texts[found[-1]] or b"")

@@ -170,5 +170,5 @@ def demand_unicode(texts: Sequence[str]) -> None:
         except UnicodeEncodeError as error:
             found = f"{ord(text[error.start]):04X}"
             raise PromptError(
-                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found} in {text[:40]!r}"
+                f"prompt and documentation must be Unicode text, found a lone surrogate U+{found}", f" in {text[:40]!r}"
             ) from None

@@ -54,6 +54,36 @@ def test_a_failing_pass_is_told(server: Running, error: Exception, status: int, 
     assert ("retry-after" in answer.headers) == (status == 503)
 
 
+REFUSES = "{% if 'Zebra' in messages[-1].content %}{{ raise_exception('not ' ~ messages[-1].content) }}{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("content", "patched", "value", "said"),
+    [
+        ("Zebra", "tooldecoding.tokens.branch.likeliest", lambda *given, **named: None, "can go on with the call"),
+        ("Zebra \ud800", "", None, "lone surrogate"),
+        ({"Zebra": 1}, "", None, "found dict"),
+        ("Zebra", "chat_template", REFUSES, "refuses the dialogue"),
+    ],
+)
+def test_no_error_shows_the_prompt_or_a_path(
+    server: Running,
+    reference: ToolDecoder,
+    monkeypatch: pytest.MonkeyPatch,
+    content: Any,
+    patched: str,
+    value: Any,
+    said: str,
+) -> None:
+    if patched == "chat_template":
+        monkeypatch.setattr(reference.tokenizer, patched, value + reference.tokenizer.chat_template)
+    elif patched:
+        monkeypatch.setattr(patched, value)
+    answer = server.ask(messages=[{"role": "user", "content": content}], tool_choice="required", max_tokens=None)
+    assert said in error_of(answer, 400)["message"]
+    assert "Zebra" not in answer.text and "reference" not in answer.text and "/" not in answer.text
+
+
 def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Running) -> None:
     written = threading.Event()
 

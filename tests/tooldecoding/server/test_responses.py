@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from data import DATA
-from running_server import MODEL, Running, called, running
+from running_server import MODEL, Running, called, error_of, running
 from tooldecoding.server.app import Answerer
 from tooldecoding.server.exchange import Head, Parts, Row
 from tools import documented
@@ -178,6 +178,37 @@ def test_items_become_messages() -> None:
         "max_completion_tokens": 20,
         "tooldecoding": {"order_limit": 2, "max_thinking_tokens": 0},
     }  # fmt: skip
+
+
+CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": ""}
+OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "Sunny."}
+ASKED = {"role": "user", "content": ROME}
+
+
+@pytest.mark.parametrize("blank", ["", " ", None])
+def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: str | None) -> None:
+    thoughts = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": blank and blank.strip()}
+    items = [ASKED, thoughts, CALL | {"arguments": blank}, OUTPUT]
+    answer = server.http.post("/v1/responses", json={"model": MODEL, "input": items, "max_output_tokens": 16})
+    assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize(
+    ("items", "place", "said"),
+    [
+        ([ASKED, CALL | {"arguments": "{"}, OUTPUT], "input.1.arguments", "malformed JSON"),
+        ([ASKED, CALL, CALL | {"call_id": "c2", "arguments": "[]"}, OUTPUT], "input.2.arguments", "a JSON object"),
+        ([{"role": "system", "content": "x"}, ASKED, CALL, OUTPUT, OUTPUT], "input.4", "call that lacks a result"),
+        ([ASKED, {"type": "reasoning", "encrypted_content": "gA=="}], "input.1.encrypted_content", "leave it out"),
+        ([{"role": "user", "content": [{"type": "input_image"}]}], "input.0.content.0.type", "found 'input_image'"),
+        ([ASKED, CALL, OUTPUT | {"output": [{"type": "input_file"}]}], "input.2.output.0.type", "'input_file'"),
+    ],
+)
+def test_an_error_names_the_item_that_was_sent(server: Running, items: list[Any], place: str, said: str) -> None:
+    asked = {"model": MODEL, "input": items, "instructions": "Be brief."}
+    told = error_of(server.http.post("/v1/responses", json=asked), 400)
+    assert told["param"] == place and place in told["message"] and said in told["message"]
+    assert "messages" not in told["message"]
 
 
 def test_the_openai_package_streams_and_parses(client: Any) -> None:
