@@ -117,9 +117,12 @@ class Shape(ABC):
         Upper bound on the bytes that complete a literal that has begun.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
+    is_single : bool
+        Whether all literals have the same value.
     """
 
     bracket: str = ""
+    is_single: bool = False
 
     @property
     def rank(self) -> int:
