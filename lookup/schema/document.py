@@ -21,10 +21,12 @@ from lookup.schema.schema import (
     is_number,
     is_plain,
     is_schema,
+    is_typed_enum,
     kind_of,
     kinds_named,
     names,
     schema_named,
+    with_enum,
 )
 
 _MAX_WALKED: Final = 200_000
@@ -226,6 +228,9 @@ class Document:
     def _given(self, written: Mapping[str, Any], found: Words, notes: list[str]) -> dict[str, Any]:
         """What ``type``, ``nullable``, ``enum`` and ``const`` say beside the words that are found."""
         said: dict[str, Any] = {}
+        if self.documentation and is_typed_enum(written):
+            written = with_enum(written)
+            notes += ["the type 'enum', whose members are not listed"] if is_typed_enum(written) else []
         named = written.get("type", written.get("param_type") if self.documentation else None)
         if isinstance(named, str) and (inner := schema_named(named)):
             said["allOf"] = (*found.get("allOf", ()), self.schema(inner))
