@@ -466,7 +466,7 @@ class ToolDecoder:
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
-                f"the prompt has {len(ids)} tokens and a call needs up to {needed} more, but the model's context is "
+                f"the prompt has {len(ids)} tokens and a call needs at least {needed} more, but the model's context is "
                 f"{self.context} tokens: {excess} too many; give fewer tools or a shorter dialogue"
             )
         return ids

@@ -2,9 +2,9 @@
 
 JSON Schema, as in BFCL, OpenAI, Anthropic, MCP and UltraTool:
 ``{"name", "description", "parameters": {"type", "properties", "required"}}``, bare or inside
-``{"type": "function", "function": {...}}``. Other names of ``parameters`` are ``inputSchema``, ``input_schema`` and
-``arguments``. A key is then optional, as in JSON Schema; under ``arguments`` it is unknown, because UltraTool never
-lists required keys.
+``{"type": "function", "function": {...}}``. Other names of ``parameters`` are ``inputSchema``, ``input_schema``,
+``input_parameters`` and ``arguments``. A key is then optional, as in JSON Schema; under ``arguments`` it is unknown,
+because UltraTool never lists required keys.
 
 API-Bank: ``{"name", "description", "input_parameters": {key: {"type", "description"}}}``; a key is then required.
 
@@ -38,7 +38,7 @@ _SCHEMA_WORDS: Final = frozenset(
         "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "nullable",
     }
 )  # fmt: skip
-_SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments")
+_SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments", "input_parameters")
 _FLAT_KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")
 _FLAT_WORDS: Final = frozenset({"type", "param_type", "description"})
 # A call also has a name and arguments; documentation has one of these keys.
@@ -73,7 +73,7 @@ def read_schema_tool(data: Data) -> ToolSpec:
     ------
     DocumentationError
         Naming tool and parameter: the name is not a text, ``properties`` or a property is not an object, ``required``
-        is not a list or contains an unknown key, or ``enum`` is not a non-empty list.
+        or ``enum`` is not a list, or a list of required keys beside the schema contains an unknown key.
     """
     owner = _owner(data)
     read_description(data, owner)
@@ -117,7 +117,17 @@ def _has_branches(schema: Data) -> bool:
 
 
 def _is_api_bank_tool(data: Data) -> bool:
+    keys = data.get("input_parameters")
+    if isinstance(keys, Mapping) and (
+        _is_object(keys) or (_SCHEMA_WORDS.issuperset(keys) and not all(map(_is_key, keys.values())))
+    ):
+        return False  # a JSON Schema
     return "input_parameters" in data and ("name" in data or "description" in data)
+
+
+def _is_key(spec: object) -> bool:
+    """Whether an object may be what API-Bank says of one key."""
+    return isinstance(spec, Mapping) and any(isinstance(spec.get(word), str) for word in ("type", "description"))
 
 
 def _read_api_bank_tool(data: Data) -> ToolSpec:

@@ -19,6 +19,7 @@ from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
 from lookup.parameters.references import References, Schemas
 from lookup.parameters.requiredness import own_flag
+from lookup.schema.value_schema import Conditions
 
 METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "options", "head", "trace"})
 VERSION_KEYS: Final = ("openapi", "swagger")
@@ -58,7 +59,7 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
     paths = data["paths"]
     if not isinstance(paths, Mapping):
         raise DocumentationError(f"expected 'paths' to be an object of paths, found {shown(paths)}")
-    references = References(data)
+    references = References(data, asks=True)
     for path, item in paths.items():
         if not isinstance(path, str) or path.startswith("x-"):
             continue
@@ -93,6 +94,7 @@ class _Operation:
         self._reader = PropertyReader(self._owner, references, convention=False, skip_read_only=True)
         self._notes = self._reader.notes
         self._keys: dict[str, tuple[ParameterSpec, str]] = {}  # with the place of each
+        self._conditions: Conditions | None = None  # of the body
 
     def tool(self, notes: list[str]) -> ToolSpec:
         """The tool. ``notes`` are those of the operation's path."""
@@ -115,7 +117,8 @@ class _Operation:
         if not description.strip() and isinstance(summary, str):
             description = summary
         keys = tuple(spec for spec, _ in self._keys.values())
-        return ToolSpec(self._name, description, keys, notes=tuple(dict.fromkeys([*notes, *self._notes])))
+        found = tuple(dict.fromkeys([*notes, *self._notes]))
+        return ToolSpec(self._name, description, keys, notes=found, conditions=self._conditions)
 
     def _declared(self) -> list[Mapping[str, Any]]:
         """The parameters with references followed: those of the path unless overridden, then the operation's own."""
@@ -201,8 +204,12 @@ class _Operation:
         keys = self._reader.parameters(written, strict=False)
         for spec in keys:
             self._add(spec, "body")
-        if conditions := self._reader.conditions:
-            self._notes.append(f"{self._owner}: conditions of the body are not checked: {', '.join(conditions.words)}")
+        conditions = self._reader.conditions
+        if conditions is not None and conditions.unsatisfiable:
+            words = ", ".join(conditions.words)
+            self._notes.append(f"{self._owner}: no call can obey the conditions of the body, so not checked: {words}")
+        else:
+            self._conditions = conditions or self._conditions
         if keys:
             return
         spec = self._reader.parameter("body", _described(schema, body))

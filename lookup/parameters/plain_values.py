@@ -46,8 +46,8 @@ def plain_value(value: Any, what: str, owner: str) -> Any:
 
 
 def read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
-    """The members of an enum, and their type. Raises DocumentationError unless it is a non-empty list of values."""
-    if not isinstance(enum, list | tuple) or not enum:
+    """The members of an enum, which may be none, and their type. DocumentationError unless it is a list of values."""
+    if not isinstance(enum, list | tuple):
         raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
     members = tuple(plain_value(member, "enum", where) for member in enum)
     return members, type_of(member for member in members if member is not None)

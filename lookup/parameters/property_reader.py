@@ -5,7 +5,7 @@ value is, the schema of the property says (``lookup.schema.value_schema``); its 
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -24,6 +24,7 @@ from lookup.parameters.references import (
 )
 from lookup.parameters.requiredness import decide, own_flag
 from lookup.schema.document import Written
+from lookup.schema.schema import names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
@@ -96,17 +97,18 @@ class PropertyReader:
         beside : Mapping, optional
             Contains the lists ``required`` and ``optional`` if ``schema`` does not, as in Seal-Tools.
         strict : bool
-            Whether a required key without a property is an error; otherwise it becomes a note.
+            Whether a required key without a property may have any value, or is an error if ``beside`` requires it;
+            otherwise it becomes a note.
 
         Raises
         ------
         DocumentationError
-            If ``properties`` or a property is not an object, ``required`` is not a list, or ``enum`` is not a
-            non-empty list.
+            If ``properties`` or a property is not an object, or ``required`` or ``enum`` is not a list.
         """
         merged, active = self.schemas.merged(schema, frozenset())
         document = self.schemas.document
-        self._whole = None if _COMBINING.isdisjoint(merged) else value_schema(schema, document)
+        is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
+        self._whole = value_schema(schema, document) if is_said_elsewhere else None
         self.conditions = None
         # Any number of tools may refer to an object of a shared document.
         if not self.schemas.take_keys(merged):
@@ -141,8 +143,10 @@ class PropertyReader:
             raise DocumentationError(
                 f"{scope.where}: expected 'properties' to be an object of parameters, found {shown(properties)}"
             )
+        unnamed = _unnamed(schema) if strict else []
+        known = dict.fromkeys([*properties, *unnamed])
         required, optional = (
-            self._key_list(word, schema.get(word, beside.get(word)), properties, scope, strict)
+            self._key_list(word, schema.get(word, beside.get(word)), known, scope, strict)
             for word in ("required", "optional")
         )
         keys = []
@@ -152,10 +156,13 @@ class PropertyReader:
             never = (spec is False and not listed) or (scope.nesting and key == "")
             if not never and not (self._skip_read_only and self._is_read_only(key, spec, scope)):
                 keys.append(self._key(key, spec, listed, scope))
+        other = schema.get("additionalProperties")
+        spec = other if isinstance(other, Mapping) else {}
+        keys += [self._key(key, spec, True, scope) for key in unnamed]
         return tuple(keys)
 
     def _key_list(
-        self, word: str, keys: object, properties: Schema, scope: _Scope, strict: bool
+        self, word: str, keys: object, known: Collection[str], scope: _Scope, strict: bool
     ) -> frozenset[str] | None:
         """The keys of the list ``required`` or ``optional``; ``None`` without a list."""
         strict = strict and word == "required"
@@ -166,11 +173,11 @@ class PropertyReader:
         for key in keys:
             if not isinstance(key, str):
                 raise DocumentationError(f"{scope.where}: expected {word!r} to hold keys, found {shown(key)}")
-            if key in properties or (word == "required" and scope.nesting):
+            if key in known or (word == "required" and scope.nesting):
                 continue  # inside a parameter its schema knows them
             message = f"{scope.where}: {word!r} names {quoted(key)}, which is not in 'properties'"
             if strict and key:
-                expected = ", ".join(map(repr, properties)) or "nothing"
+                expected = ", ".join(map(repr, known)) or "nothing"
                 raise DocumentationError(f"{message}; expected one of {expected}")
             self.schemas.note(f"{message}: ignored")
         return frozenset(keys)
@@ -215,6 +222,7 @@ class PropertyReader:
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
         """The type of a property or element, with its enum."""
         spec, active = self.schemas.resolve(spec, scope.active)
+        spec = with_enum(spec)
         written = spec.get("type", spec.get("param_type"))
         if scope.nesting > MAX_NESTING or (scope.nesting and not self.schemas.take()):
             self.schemas.note(f"{scope.where}: {TOO_MUCH}")
@@ -302,3 +310,10 @@ class PropertyReader:
 
 def _with_null(kind: ValueType, nullable: bool) -> ValueType:
     return kind if kind.nullable == nullable else replace(kind, nullable=nullable)
+
+
+def _unnamed(schema: Schema) -> list[str]:
+    """The required keys of an object that its ``properties`` do not name, which JSON Schema allows."""
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else ()
+    return [key for key in dict.fromkeys(names(schema.get("required"))) if key and key not in known]

@@ -38,10 +38,12 @@ class References:
         The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
     convention : bool, optional
         Whether a key in an object is required if nothing says so.
+    asks : bool
+        Whether the document describes requests, which lack what only responses hold.
     """
 
-    def __init__(self, root: Schema, convention: bool | None = False) -> None:
-        self.document = Document(root, documentation=True, requires=partial(is_required, convention))
+    def __init__(self, root: Schema, convention: bool | None = False, asks: bool = False) -> None:
+        self.document = Document(root, documentation=True, requires=partial(is_required, convention), asks=asks)
         self.taken = 0
 
     @cached_property

@@ -89,9 +89,9 @@ def _constants(given: Schema, plain: Sequence[Schema], refused: set[Any], closed
 
 
 def _lists(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[Branch]:
-    contained = any("contains" in schema.words for schema in plain)
+    containing = [(s.words["contains"], s.words.get("minContains", 1)) for s in plain if "contains" in s.words]
     unevaluated = said(plain, "unevaluatedItems")[-1:]  # the innermost one, which is the last
-    if contained:
+    if containing:
         notes += ["contains", *(["unevaluatedItems"] if unevaluated else [])]
     tuples = [(schema.words.get("prefixItems", ()), schema.words.get("items")) for schema in plain]
     size = max(len(prefix) for prefix, _ in tuples)
@@ -101,17 +101,19 @@ def _lists(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[
     for place in range(size + 1):
         here = [prefix[place] if place < len(prefix) else rest for prefix, rest in tuples]
         of_item = [schema for schema in here if schema is not None]
-        items.append(conjoin(of_item if of_item or contained else unevaluated))
+        items.append(conjoin(of_item if of_item or containing else unevaluated))
     end = next((place for place, item in enumerate(items) if item.is_false), None)
     most = min(said(plain, "maxItems") + ([] if end is None else [end]), default=None)
-    contains = (schema.words.get("minContains", 1) for schema in plain if "contains" in schema.words)
-    least = max([*said(plain, "minItems"), *contains], default=0)
+    least = max([*said(plain, "minItems"), *(times for _, times in containing)], default=0)
     if most is not None and least > most:
         return []
     unique = any("uniqueItems" in schema.words for schema in plain)
     rest = None if end is not None else items[size]
     prefix = tuple(items[:size] if end is None else items[:end])
-    return [Lists(prefix, rest, least, most, unique, any(said(plain, "tuple")))]
+    contained = tuple(
+        tuple(conjoin([*item.schemas, wanted]) for item in items[:most]) for wanted, times in containing if times
+    )
+    return [Lists(prefix, rest, least, most, unique, any(said(plain, "tuple")), contained)]
 
 
 def refused_values(schemas: Iterable[Schema]) -> list[Any]:

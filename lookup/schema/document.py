@@ -21,10 +21,12 @@ from lookup.schema.schema import (
     is_number,
     is_plain,
     is_schema,
+    is_typed_enum,
     kind_of,
     kinds_named,
     names,
     schema_named,
+    with_enum,
 )
 
 _MAX_WALKED: Final = 200_000
@@ -95,19 +97,27 @@ class Document:
     requires : callable, optional
         Whether a documented key of an object is required by itself, and not by a list; gets its schema, and whether
         there is a list.
+    asks : bool
+        Whether the values are those of requests: a list of required keys then does not mean those that are
+        ``readOnly``, which only responses hold.
     """
 
     def __init__(
-        self, root: Mapping[str, Any], documentation: bool = False, requires: Callable[[Any, bool], bool] | None = None
+        self,
+        root: Mapping[str, Any],
+        documentation: bool = False,
+        requires: Callable[[Any, bool], bool] | None = None,
+        asks: bool = False,
     ) -> None:
         self.root = root
         self.documentation = documentation
         self._requires = requires
+        self._asks = asks
         self._whole = Resource(_name(root) or "", root)
         self._schemas: dict[Any, Schema] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Document, (self.root, self.documentation, self._requires)
+        return Document, (self.root, self.documentation, self._requires, self._asks)
 
     @cached_property
     def _references_stand_alone(self) -> bool:
@@ -208,6 +218,8 @@ class Document:
         if self._requires is not None and isinstance(properties, dict):
             listed = isinstance(written.get("required"), list | tuple)
             required += [key for key in found.get("properties", ()) if self._requires(properties[key], listed)]
+        if self._asks and isinstance(properties, dict):
+            required = [key for key in required if not self._is_read_only(properties.get(key))]
         needs: dict[str, tuple[str, ...]] = {}
         for word in ("dependentRequired", "dependencies"):
             lists = written.get(word)
@@ -221,11 +233,22 @@ class Document:
             "dependentSchemas": schemas or None,
         }
 
+    def _is_read_only(self, written: Any) -> bool:
+        """Whether only responses hold a key with this schema; a reference is followed."""
+        if not isinstance(written, dict):
+            return False
+        named = self.named(written["$ref"]) if isinstance(written.get("$ref"), str) else None
+        inner = named if isinstance(named, dict) else {}
+        return written.get("readOnly", inner.get("readOnly")) is True
+
     # Types and given values
 
     def _given(self, written: Mapping[str, Any], found: Words, notes: list[str]) -> dict[str, Any]:
         """What ``type``, ``nullable``, ``enum`` and ``const`` say beside the words that are found."""
         said: dict[str, Any] = {}
+        if self.documentation and is_typed_enum(written):
+            written = with_enum(written)
+            notes += ["the type 'enum', whose members are not listed"] if is_typed_enum(written) else []
         named = written.get("type", written.get("param_type") if self.documentation else None)
         if isinstance(named, str) and (inner := schema_named(named)):
             said["allOf"] = (*found.get("allOf", ()), self.schema(inner))

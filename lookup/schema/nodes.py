@@ -7,9 +7,9 @@ A schema also has a size, which says whether it has values at all. A value that 
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
 
 from lookup.languages.language import ANY_TEXT, Language, completions
@@ -26,6 +26,9 @@ _MAX_SIZE: Final = 65_536
 _MAX_BRANCHES: Final = 6_000
 _MAX_GROUPS: Final = 16
 _MAX_COUNTED: Final = 256
+_MOST_COUNTED: Final = 4_096  # values that are counted where more items must differ
+_MOST_BEGUN: Final = 1_024  # beginnings of values, beyond those that may be listed
+_MAX_INSIDE: Final = 64  # schemas of members whose values are listed together
 
 
 class Conjunction:
@@ -95,7 +98,8 @@ class Conjunction:
 class Lists:
     """Lists: the schemas of the first items, and of all others (``None``: there are no others).
 
-    ``is_tuple`` says that they are written as tuples where a notation has them.
+    ``is_tuple`` says that they are written as tuples where a notation has them; ``contained`` says of each item that a
+    list must contain what it may be at each place.
     """
 
     prefix: tuple[Conjunction, ...]
@@ -104,6 +108,7 @@ class Lists:
     most: int | None = None
     unique: bool = False
     is_tuple: bool = False
+    contained: tuple[tuple[Conjunction, ...], ...] = ()
 
     def item(self, index: int) -> Conjunction | None:
         """The schema of an item; ``None`` if there cannot be so many."""
@@ -204,6 +209,7 @@ def needed(branch: Branch) -> Iterator[Conjunction]:
         yield from branch.prefix[: branch.least]
         if branch.least > len(branch.prefix) and branch.rest is not None:
             yield branch.rest
+        yield from itertools.chain.from_iterable(branch.contained)
     elif isinstance(branch, Objects):
         must_count = branch.least > len(branch.required)
         yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
@@ -224,6 +230,8 @@ def _size(branch: Branch, size_of: _SizeOf) -> int:
 def _list(branch: Lists, size_of: _SizeOf) -> int:
     if branch.least > _MAX_SIZE or (branch.unique and not _can_differ(branch)):
         return INFINITE
+    if any(min(map(size_of, ways), default=INFINITE) >= INFINITE for ways in branch.contained):
+        return INFINITE
     items = [size_of(item) for item in branch.prefix[: branch.least]]
     more = branch.least - len(items)
     if more > 0:
@@ -235,7 +243,8 @@ def _list(branch: Lists, size_of: _SizeOf) -> int:
 def _can_differ(branch: Lists) -> bool:
     """Whether the values of the items that a list must have are as many as these items, where they are few."""
     items = map(branch.item, range(min(branch.least, len(branch.prefix) + 1)))
-    listed = [[] if item is None else listed_values(item) for item in items]
+    fewer = min(branch.least - 1, _MOST_COUNTED)
+    listed = [[] if item is None else listed_values(item, fewer) for item in items]
     if not listed or (listed[-1] is None and branch.least > len(branch.prefix)):
         return True
     unlisted = sum(values is None for values in listed)
@@ -266,30 +275,125 @@ def _possible(branch: Objects, size_of: _SizeOf) -> list[str]:
     return [name for name in branch.keys if name in possible]
 
 
-def listed_values(conjunction: Conjunction) -> list[Any] | None:
-    """All values that a schema allows, none of them twice; ``None`` if they are too many, or lists or objects."""
-    if conjunction.node.anything:
+def listed_values(conjunction: Conjunction, most: int = MAX_LISTED) -> list[Any] | None:
+    """All values that a schema allows, none of them twice; ``None`` if they are more than ``most``, or much work.
+
+    Values of lists and objects are put together from those of their members. A schema may contain itself, so its values
+    are found in rounds, each of which adds a level.
+    """
+    found: dict[Conjunction, _Values] = {conjunction: {}}
+    for _ in range(_MAX_DEPTH):
+        before = [None if values is None else len(values) for values in found.values()]
+        for of in reversed(list(found)):  # members first
+            found[of] = found[of] if found[of] is None else _values_of(of.node, partial(_known, found), most)
+        if found[conjunction] is None or [None if v is None else len(v) for v in found.values()] == before:
+            break
+    else:
+        return None
+    values = found[conjunction]
+    return None if values is None else list(values.values())
+
+
+_Values = dict[Any, Any] | None
+"""Identity -> value, of all values of a schema; ``None`` if they are many."""
+_ValuesOf = Callable[[Conjunction], _Values]
+
+
+def _known(found: dict[Conjunction, _Values], inner: Conjunction) -> _Values:
+    """The values that are known of a schema so far."""
+    if inner not in found and len(found) >= _MAX_INSIDE:
+        return None
+    return found.setdefault(inner, {})
+
+
+def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
+    if node.anything:
         return None
     found: dict[Any, Any] = {}
-    for branch in conjunction.node.branches:
-        values = listed_values_of(branch)
+    for branch in node.branches:
+        values = listed_values_of(branch, values_of, most)
         if values is None:
             return None
         found |= {identity(value): value for value in values}
-    return list(found.values()) if len(found) <= MAX_LISTED else None
+    return found if len(found) <= most else None
 
 
-def listed_values_of(branch: Branch) -> list[Any] | None:
-    """All values of a branch; ``None`` if they are too many, or lists or objects."""
+def listed_values_of(branch: Branch, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
+    """All values of a branch; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
+
+    Parameters
+    ----------
+    values_of : callable, optional
+        The values of a schema inside the branch; by default all that ``listed_values`` finds.
+    """
+    values_of = values_of or partial(_values_inside, most)
+    found: Sequence[Any] | None = None
     match branch:
         case Constants(values):
-            return list(values)
+            found = values
         case Texts():
-            members = branch.language.members(MAX_LISTED)
-            return None if members is None else list(members)
+            found = branch.language.members(most)
         case Numbers() if branch.is_limited:
-            return branch.all_numbers(MAX_LISTED)
-    return None
+            found = branch.all_numbers(most)
+        case Lists():
+            found = _listed_lists(branch, values_of, _MOST_BEGUN + most)
+        case Objects():
+            found = _listed_objects(branch, values_of, _MOST_BEGUN + most)
+    return None if found is None or len(set(map(identity, found))) > most else list(found)
+
+
+def _values_inside(most: int, inner: Conjunction) -> _Values:
+    listed = listed_values(inner, most)
+    return None if listed is None else {identity(value): value for value in listed}
+
+
+def _listed_lists(branch: Lists, values_of: _ValuesOf, most: int) -> list[Any] | None:
+    if any(values_of(item) == {} for item in needed(branch)):
+        return []
+    found: list[Any] = []
+    begun: list[tuple[Any, ...]] = [()]
+    while begun:
+        place = len(begun[0])
+        found += begun if place >= branch.least else []
+        item = branch.item(place)
+        values = {} if item is None else values_of(item)
+        if values is None or max(len(found), len(begun) * len(values), place) > most:
+            return None
+        begun = [
+            (*items, value)
+            for items in begun
+            for key, value in values.items()
+            if not branch.unique or key not in map(identity, items)
+        ]
+    return found if branch.is_tuple else [list(items) for items in found]
+
+
+def _listed_objects(branch: Objects, values_of: _ValuesOf, most: int) -> list[Any] | None:
+    groups = groups_of(branch)
+    room = INFINITE if branch.most is None else branch.most
+    keys = {name: branch.keys[name] for name in branch.required}
+    if any(values_of(key) == {} for key in keys.values()):
+        return []
+    if len(keys) < room:
+        if groups is None or any(group.size is None and values_of(group.values) != {} for group in groups):
+            return None
+        keys |= branch.keys
+        for group in groups:
+            free = dict.fromkeys(group.language.members(_MAX_COUNTED) or (), group.values)
+            keys |= {**free, **branch.keys}
+    begun: list[dict[str, Any]] = [{}]
+    for place, (name, key) in enumerate(keys.items()):
+        values = values_of(key)
+        if values is None or len(begun) * len(values) > most:
+            return None
+        without = [] if place < len(branch.required) else begun
+        more = [{**items, name: value} for items in begun if len(items) < room for value in values.values()]
+        begun = [items for items in [*without, *more] if len(items) + len(keys) - place > branch.least]
+    return [
+        items
+        for items in begun
+        if all(items.keys() >= {*needs} for name, needs in branch.dependent.items() if name in items)
+    ]
 
 
 def leaves_values(branch: Lists) -> bool:
@@ -297,9 +401,8 @@ def leaves_values(branch: Lists) -> bool:
     if not branch.prefix:
         return True  # otherwise no list has so many items
     places = {*range(min(branch.least, len(branch.prefix))), branch.least - 1} - {-1}
-    items = ((place, branch.item(place)) for place in places)
-    listed = ((place, None if item is None else listed_values(item)) for place, item in items)
-    return not any(values is not None and len(values) <= place for place, values in listed)
+    items = ((min(place, _MOST_COUNTED), branch.item(place)) for place in places)
+    return all(item is None or listed_values(item, others) is None for others, item in items)
 
 
 class FreeKeys(NamedTuple):

@@ -35,6 +35,8 @@ _NAMES: Final = {
 }  # fmt: skip
 _STANDARD: Final[dict[str, frozenset[Kind]]] = {**{kind: frozenset({kind}) for kind in KINDS}, "number": NUMBERS}
 
+_LISTING_MEMBERS: Final = ("enum", "values", "options", "choices", "symbols")
+
 _MAX_NUMBER: Final = 10**640  # larger ones cannot be read
 _MAX_MEMBERS: Final = 100_000
 _MAX_DEPTH: Final = 100
@@ -60,6 +62,21 @@ def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
 def names(value: object) -> tuple[str, ...]:
     """The texts of a list, such as ``required``."""
     return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list | tuple) else ()
+
+
+def with_enum(written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``{"type": "enum", "values": […]}``, as in older documentation, as ``{"enum": […]}``; all others unchanged."""
+    if not is_typed_enum(written):
+        return written
+    word = next((word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple)), None)
+    others = {key: value for key, value in written.items() if key not in ("type", "param_type", word)}
+    return written if word is None else {**others, "enum": written[word]}
+
+
+def is_typed_enum(written: Mapping[str, Any]) -> bool:
+    """Whether the type of a documented schema is ``enum``, whose members stand under another word."""
+    named = written.get("type", written.get("param_type"))
+    return isinstance(named, str) and named.strip().lower() == "enum"
 
 
 def identity(value: Any) -> Any:

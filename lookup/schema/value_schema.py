@@ -118,8 +118,14 @@ class ValueSchema:
 class Conditions(ValueSchema):
     """What a tool's schema says of several arguments together; checked when a call is finished.
 
-    The first of its schemas says which arguments there are.
+    The first of its schemas says which arguments they are about: of an OpenAPI operation, only those of the body.
     """
+
+    def check(self, value: Any) -> Any:
+        """The arguments, if those that the conditions are about obey them. SchemaError if they do not."""
+        known = self._schemas[0].words["properties"]
+        super().check({key: argument for key, argument in value.items() if key in known})
+        return value
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -136,6 +136,8 @@ class OpenList(Bracket):
         """The shape of the elements that are not there yet; ``None`` if there are none."""
         if isinstance(shape, Literals):
             return shape.only(self.is_new)
+        if shape.is_single:
+            return shape if self.is_new(shape.shortest()) else None
         return shape if self.unseen([Start(shape)], "") is not None else None
 
     @property
@@ -151,7 +153,7 @@ class OpenList(Bracket):
 
     def may_close(self, after: After) -> bool:
         if after == "opened":
-            return not self._shape.least
+            return not self._shape.least or self._element is None
         return after == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
 
     def completed(self, after: After) -> str:
@@ -175,8 +177,11 @@ class OpenList(Bracket):
         if character == ",":
             may_go_on = self._next._element is not None or (self._needs_comma and self._shape.least < 2)
             return [Gap(self._next, "comma")] if may_go_on else []
-        may_end = character == self.closer and not self._needs_comma and self._count + 1 >= self._shape.least
-        return [self.below] if may_end else []
+        if character != self.closer or self._needs_comma:
+            return []
+        # a list with too few items is ended, and found to be wrong, where no further item is found
+        is_enough = self._count + 1 >= self._shape.least or self._next._element is None
+        return [self.below] if is_enough else []
 
     def closing(self) -> str:
         written: list[str] = []
@@ -199,8 +204,10 @@ def _rests(places: Sequence[Place], known: int) -> Iterator[str]:
     waiting: list[tuple[str, Sequence[Place]]] = [("", places)]
     steps = 0
     for opening, here in waiting:  # it grows
-        others = [chr(span[0]) for place in here for span in place.all_spans() if span[0] >= 128]
-        for character in (*_CHARACTERS, *sorted(set(others))):
+        spans = [span for place in here for span in place.all_spans()]
+        possible = {chr(point) for first, stop in spans for point in range(first, min(stop, 128))}
+        others = sorted({chr(first) for first, _ in spans if first >= 128})
+        for character in (*filter(possible.__contains__, _CHARACTERS), *others):
             steps += 1
             if further := advance(here, character):
                 yield opening + character + closing(further)

@@ -110,9 +110,29 @@ class NodeShapes:
         return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
 
     def listed(self, branch: Branch) -> list[Shape]:
-        """The shapes of a branch, with its values listed if they are few."""
+        """The shapes of a branch, with its values listed if they are few: each list and object has its own shape."""
         values = listed_values_of(branch)
-        return self.branch(branch if values is None else Constants(tuple(values)))
+        if values is None or not isinstance(branch, Lists | Objects):
+            return self.branch(branch if values is None else Constants(tuple(values)))
+        return [self._single(value) for value in values]
+
+    def _single(self, value: Any) -> Shape:
+        """The shape of one value, however it is written."""
+        shape: Shape
+        if isinstance(value, dict):
+            for name in value:
+                self._demand_key(name)
+            spacing, dialect = self._inside.spacing, self._inside.dialect
+            keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True, spacing) for name in value]
+            shape = Record(KeyRules(keys, spacing=spacing, dialect=dialect))
+        elif isinstance(value, list | tuple):
+            bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
+            items = [self._single(item) for item in value]
+            shape = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
+        else:
+            [shape] = self.branch(Constants((value,)))
+        shape.is_single = True
+        return shape
 
     def _object(self, branch: Objects) -> Shape:
         names = list(branch.keys)
@@ -150,10 +170,13 @@ class NodeShapes:
         return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
-        possible = is_key(name, self.notation)
-        if not possible and name in branch.keys:
+        if name in branch.keys:
+            self._demand_key(name)
+        return is_key(name, self.notation)
+
+    def _demand_key(self, name: str) -> None:
+        if not is_key(name, self.notation):
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
-        return possible
 
     def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
         """The free keys, if there are few."""

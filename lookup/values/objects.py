@@ -86,10 +86,7 @@ class OpenRecord(Bracket):
 
     def members(self) -> Iterable[Place]:
         found: list[Place] = [_NamedKey(self, self.rules.texts.whole)] if self._unused else []
-        if self._may_have_free:
-            assert self.rules.free is not None
-            found += [_FreeKey(self, place) for text in self.rules.free.texts for place in text.start(END)]
-        return found
+        return found + self._free_keys
 
     def value_shape(self) -> Shape | None:
         return self._last
@@ -104,12 +101,19 @@ class OpenRecord(Bracket):
 
     @property
     def _may_end(self) -> bool:
-        return not self.rules.needed(self.used) & ~self.used and self._count >= self.rules.least
+        if self.rules.needed(self.used) & ~self.used:
+            return False
+        # an object with too few keys is ended, and found to be wrong, where no further key is left
+        return self._count >= self.rules.least or not (self._unused or self._free_keys)
 
-    @property
-    def _may_have_free(self) -> bool:
-        most = self.rules.most
-        return self.rules.free is not None and (most is None or self._count + self._missing < most)
+    @cached_property
+    def _free_keys(self) -> "list[_FreeKey]":
+        """The places before a free key, if one may be the next key."""
+        most, free = self.rules.most, self.rules.free
+        if free is None or (most is not None and self._count + self._missing >= most):
+            return []
+        keys = [_FreeKey(self, place) for text in free.texts for place in text.start(END)]
+        return [key for key in keys if not key.is_stuck]
 
     def _may_have(self, number: int) -> bool:
         """Whether an unused named key may be the next one."""
@@ -174,7 +178,7 @@ class OpenRecord(Bracket):
 
     def read(self, character: str) -> Iterable[Place]:
         if character == ",":
-            return [Gap(self, "comma")] if self._unused or self._may_have_free else []
+            return [Gap(self, "comma")] if self._unused or self._free_keys else []
         return [self.below] if character == self.closer and self._may_end else []
 
     def closing(self) -> str:
@@ -242,11 +246,13 @@ class _FreeKey(Checked):
         return [] if value is None else [Gap(inside.with_free(name, value), _behind_key(inside.spacing))]
 
     def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
-        return [_FreeKey(self._inside, inner[0], written)]
+        key = _FreeKey(self._inside, inner[0], written)
+        return [] if key.is_stuck else [key]
 
     def skip(self, text: str, position: int) -> tuple[Place, int]:
         inner, end = self._inner[0].skip(text, position)
-        return (_FreeKey(self._inside, inner, self._written + text[position:end]) if end > position else self), end
+        key = _FreeKey(self._inside, inner, self._written + text[position:end])
+        return (self, position) if end == position or key.is_stuck else (key, end)
 
     @cached_property
     def _whole(self) -> tuple[str, bool]:

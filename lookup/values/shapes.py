@@ -115,9 +115,12 @@ class Shape(ABC):
         Bytes of the shortest literal.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
+    is_single : bool
+        Whether all literals have the same value.
     """
 
     bracket: str = ""
+    is_single: bool = False
 
     @property
     def rank(self) -> int:

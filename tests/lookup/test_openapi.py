@@ -4,6 +4,7 @@ import pytest
 from seams import key_text, tool_text
 
 from lookup import DocumentationError, extract
+from voting import CandidateCall, CandidateValue, merge
 
 TEXT = {"type": "string"}
 
@@ -68,8 +69,8 @@ DEFAULT = {"type": "integer", "default": "20"}
         ({"parameters": [query("ids", schema=TEXT)], **body({"required": ["ids"], "properties": {"ids": NAMES}})},
          ["ids!: str"], ["'ids'"]),  # a later place can make it required
         (body({"allOf": UNION}), ["a!: str", "b!: any"], []),
-        (body({"anyOf": UNION}), ["a: str", "b: any"], ["not checked: anyOf"]),
-        (body({"oneOf": UNION}), ["a: str", "b: any"], ["not checked: oneOf"]),
+        (body({"anyOf": UNION}), ["a: str", "b: any"], []),
+        (body({"oneOf": [UNION[0]] * 2}), ["a!: str"], ["not checked: oneOf"]),
         (body(NAMES, required=True), ["body!: list[str]"], []),
         (body(NAMES, required=False), ["body: list[str]"], []),
         (body(NAMES, description="Names."), ["body: list[str] # Names."], []),
@@ -88,6 +89,37 @@ def test_what_is_a_key(operation, keys, noted):
     found = only(operation, components=REFERENCES)
     assert list(map(key_text, found.parameters)) == keys
     assert all(any(said in note for note in found.notes) for said in noted) and len(found.notes) == len(noted)
+
+
+CARD = {"properties": {"kind": {"const": "card"}, "number": TEXT}, "required": ["kind", "number"]}
+TRANSFER = {"properties": {"id": {"readOnly": True}, "kind": {"const": "transfer"}, "iban": TEXT}}
+EITHER = {"enum": ["card", "transfer"]}
+KINDS = [CARD, TRANSFER | {"required": ["id", "kind", "iban"]}]
+
+
+@pytest.mark.parametrize(
+    ("schema", "word"),
+    [
+        ({"oneOf": KINDS}, "oneOf"),
+        ({"anyOf": [each | {"additionalProperties": False} for each in KINDS]}, "anyOf"),
+        ({"allOf": [{"properties": {"kind": EITHER}, "required": ["kind"]}, {"oneOf": KINDS}]}, "oneOf"),
+        ({"$ref": "#/components/schemas/Payment"}, "oneOf"),
+        ({"properties": {"kind": EITHER, "number": TEXT, "iban": TEXT}, "required": ["kind"], "if": CARD,
+          "else": {"required": ["iban"]}}, "if"),
+    ],
+    ids=range(5),
+)  # fmt: skip
+@pytest.mark.parametrize("swagger", [False, True])
+def test_conditions_of_a_body_are_told_and_checked(schema, word, swagger):
+    dry, place = query("dry", schema=TEXT), {"name": "payment", "in": "body", "schema": schema}
+    operation = {"parameters": [dry, place]} if swagger else {"parameters": [dry], **body(schema)}
+    found = only(operation, components={"schemas": {"Payment": {"oneOf": KINDS}}})
+    assert found.unenforced == (f"several parameters together: {word}",) and found.parameter("kind").required
+    right = [{"kind": "transfer", "iban": "x"}, {"kind": "card", "number": "1", "dry": "yes"}]
+    wrong = [{"kind": "transfer"}, {"kind": "card", "dry": "yes"}, {"kind": "transfer", "number": "1"}]
+    for arguments in right + wrong:
+        values = tuple(CandidateValue(key, value, repr(value), 0.0) for key, value in arguments.items())
+        assert merge([CandidateCall(found.name, tuple(arguments), values)], found).valid == (arguments in right)
 
 
 def test_an_operation_overrides_the_parameters_of_its_path():

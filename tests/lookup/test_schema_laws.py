@@ -13,10 +13,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from seams import ONE_OF_EACH, Schema, documented, grammar_of
 
-from lookup import DocumentationError, parse_literal
+from lookup import DocumentationError, extract, parse_literal
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
 from lookup.values.notations import Notation
+from synthetic import decode, likes
+from tooldecoding.result import DecodeResult
 
 
 def judge(schema: Schema) -> jsonschema.Draft202012Validator:
@@ -230,3 +232,62 @@ def test_small_values_are_allowed_and_written_as_jsonschema_says(schema: Schema)
         for notation in ("json", "python"):
             text = written(schema_grammar(allowed, notation), seed, "{'\"x0ab: }[],12")
             assert allowed.notes or validator.is_valid(parse_literal(text)), text
+
+
+def called(schema: Schema, required: bool, call_format: str, seed: int = 0) -> DecodeResult:
+    """A call of a tool with the key x, which a random model writes with pleasure, and y."""
+    keys = {"type": "object", "properties": {"x": schema, "y": WHOLE}, "required": ["x"] * required}
+    tools = extract({"name": "f", "description": "", "parameters": keys})
+    fields = {"max_value_tokens": (3, 60)[seed % 2], "order_limit": 1, "max_calls": 1, "tool_choice": "required"}
+    return decode(likes((b"[{,", b"x\"'", b",]}")[seed % 3], seed), "x\n", tools, format=call_format, **fields)
+
+
+def filled(*names: str, required: str = "", **words: Any) -> Schema:
+    return {**record(required, **{name: {"type": "boolean"} for name in names}), "additionalProperties": False, **words}
+
+
+TRUTHS: Schema = {"type": "array", "items": {"type": "boolean"}}
+VALUES_OF: list[tuple[Schema, int]] = [
+    (filled(), 1),
+    (filled("k", maxProperties=0), 1),
+    (TRUTHS | {"maxItems": 0}, 1),
+    (filled("k", required="k"), 2),
+    (filled("k"), 3),
+    (filled("k", "l", minProperties=1, maxProperties=1), 4),
+    (filled("a", "b", "c", required="a b c"), 8),
+    (filled(patternProperties={"^[pq]$": {"const": 0}}), 4),
+    (filled("k", "l", dependentRequired={"k": ["l"]}), 7),
+    (TRUTHS | {"maxItems": 1}, 3),
+    (TRUTHS | {"uniqueItems": True}, 5),
+    (TRUTHS | {"minItems": 3, "uniqueItems": True}, 0),
+    (TRUTHS | {"contains": TEXT}, 0),
+    ({"type": "array", "prefixItems": [PAIR], "items": False}, 3),
+    ({"anyOf": [filled("k"), {"const": {"k": True}}, ONE_OR_TWO]}, 5),
+    (record("r", r={"type": "array", "items": filled("k", required="k"), "maxItems": 1}), 3),
+    ({"type": "object", "maxProperties": 1, "additionalProperties": NEVER}, 1),
+    ({"type": "integer", "minimum": 1, "maximum": 300}, 300),
+]
+
+
+@pytest.mark.parametrize("call_format", ["hermes", "pythonic", "qwen-xml"])
+@pytest.mark.parametrize(("items", "count"), VALUES_OF, ids=json.dumps)
+def test_as_many_items_differ_as_there_are_values(items: Schema, count: int, call_format: str) -> None:
+    for seed in range(3):
+        whole = {"type": "array", "items": items, "minItems": count, "uniqueItems": True}
+        result = called(whole, True, call_format, seed)
+        assert result.valid and judge(whole).is_valid(result.calls[0].arguments["x"])
+        result = called(whole | {"minItems": count + 1}, False, call_format, seed)
+        assert result.valid and "x" not in result.calls[0].arguments and not any("'x'" in e for e in result.errors)
+    with pytest.raises(DocumentationError, match=r"'x': (items: )?no value can obey the schema"):
+        called(whole | {"minItems": count + 1}, True, call_format)
+
+
+@given(SCHEMAS, st.integers(0, 10**6), st.booleans(), st.sampled_from(["hermes", "pythonic", "gemma4"]))
+@settings(max_examples=60)
+def test_no_schema_ends_decoding_in_the_middle(schema: Schema, seed: int, required: bool, call_format: str) -> None:
+    allowed = documented(schema)
+    if required and allowed.unsatisfiable:
+        with pytest.raises(DocumentationError):
+            called(schema, required, call_format, seed)
+    else:
+        assert called(schema, required, call_format, seed).valid or allowed.notes

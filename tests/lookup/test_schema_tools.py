@@ -60,6 +60,10 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({"type": "integer", "nullable": True}, [None], ["None"]),
         ({"anyOf": [{"anyOf": [{"type": "integer"}, {"type": "string"}], "enum": ["x"]}, {"type": "boolean"}]},
          ["x", True], [1]),
+        ({"type": "enum", "values": ["a", "b"]}, ["a"], ["c", 1]),
+        ({"type": "ENUM", "options": [1, 2.5], "default": "all"}, [1, 2.5, "all"], [3, "1"]),
+        ({"type": "array", "items": {"type": "enum", "values": ["a"]}}, [["a"], []], [["b"]]),
+        ({"type": "array", "items": {"enum": []}}, [[]], [["b"]]),
         ({"type": ""}, ["a", 1, None], []),
         ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
         ({"type": "string", "nullable": True, "enum": ["v"]}, ["v"], [None]),
@@ -123,6 +127,8 @@ def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any,
           "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, ""),
         ({"type": "string", "pattern": "^a$", "minLength": 3}, ""),
         ({"type": "integer", "minimum": 3, "maximum": 2}, ""),
+        ({"type": "string", "enum": []}, ""),
+        ({"enum": []}, ""),
         ({"type": "object", "enum": ["x", "y"]}, ""),
         (CLOSED, ""),
         ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, "key 'k': "),
@@ -242,6 +248,27 @@ def test_a_condition_that_no_call_obeys_is_told_and_no_call_is_valid() -> None:
 def test_a_key_that_no_call_may_have_is_never_written(schema: dict[str, Any], never: set[str]) -> None:
     tool = tool_of(schema)
     assert {p.name for p in tool.parameters if p.schema and p.schema.unsatisfiable} == never
+
+
+def test_a_required_key_that_is_not_described_may_be_what_the_schema_allows() -> None:
+    whole = {"properties": {"a": {"type": "integer"}}, "required": ["a", "b"]}
+    found = tool_of(whole).parameter("b")
+    assert found.required and all(accepts(found, value) for value in ("x", 1, None, [1], {"k": True}))
+    found = tool_of({**whole, "additionalProperties": {"type": "string"}}).parameter("b")
+    assert found.type.kind == "str" and accepts(found, "x") and not accepts(found, 1)
+    found = tool_of({**whole, "patternProperties": {"^b": {"minimum": 2}}}).parameter("b")
+    assert accepts(found, 2) and not accepts(found, 1)
+    found = tool_of({**whole, "additionalProperties": False}).parameter("b")
+    with pytest.raises(DocumentationError, match="key 'b': no value can obey"):
+        value_grammar(found, "json")
+
+
+@pytest.mark.parametrize("word", ["input_parameters", "inputSchema"])
+def test_a_json_schema_is_one_under_every_name(word: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]}
+    for written in (schema, {"properties": schema["properties"], "required": ["a"]}, schema | {"x-own": 1}):
+        tool = extract({"name": "f", "description": "", word: written})["f"]
+        assert [(p.name, p.required) for p in tool.parameters] == [("a", True), ("b", False)]
 
 
 def test_a_key_without_a_name_inside_a_parameter_is_written_but_not_shown() -> None:

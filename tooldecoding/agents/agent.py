@@ -107,9 +107,9 @@ class Agent:
 
         def demand(spec: ToolSpec) -> None:
             demand_callable(spec)
-            longest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).longest
-            if longest >= (room := decoder.context or longest + 1):
-                raise DocumentationError(f"a call needs up to {longest} tokens, but the model's context is {room}")
+            shortest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).shortest
+            if shortest >= (room := decoder.context or shortest + 1):
+                raise DocumentationError(f"a call needs at least {shortest} tokens, but the model's context is {room}")
 
         usable, self.notes = runnable(tools, demand)
         self.messages: list[dict[str, Any]] = []

@@ -8,7 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary
-from tooldecoding.chat.tools import read_tools
+from lookup.forms.json_tools import read_schema_tool
+from lookup.schema.document import Document
+from lookup.schema.nodes import Objects
+from lookup.schema.value_schema import value_schema
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.reading import Cursor, ReadCall
@@ -19,6 +22,8 @@ NAME: Final = ""
 
 ANY_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
 """The schema of an answer that may be any object."""
+
+_NO_OBJECT: Final = "json_schema: expected the schema of an object with properties"
 
 _CLOSING: Final = 16
 """Tokens that closing an object may take."""
@@ -102,7 +107,7 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> tuple[Mapping[st
     Raises
     ------
     PromptError
-        If it is none of ``text``, ``json_object`` and a ``json_schema`` of an object with keys.
+        If it is none of ``text``, ``json_object`` and a ``json_schema``.
     """
     if response_format is None or response_format == {"type": "text"}:
         return None, False
@@ -119,14 +124,25 @@ def answer_schema(response_format: Mapping[str, Any] | None) -> tuple[Mapping[st
         raise PromptError(f"json_schema: unknown key {unknown[0]!r:.40}")
     if not isinstance(strict, bool | None):
         raise PromptError(f"json_schema: expected 'strict' to be true or false, found {strict!r:.40}")
-    if not isinstance(schema, Mapping) or schema.get("type") != "object" or not schema.get("properties"):
-        raise PromptError("json_schema: expected the schema of an object with properties")
+    if not isinstance(schema, Mapping):
+        raise PromptError(_NO_OBJECT)
     return schema, bool(strict)
 
 
 def answer_lookup(schema: Mapping[str, Any]) -> LookupDictionary:
-    """Return the keys of an answer as a tool without a name; DocumentationError if the schema cannot be read."""
+    """Return the keys of an answer as a tool without a name.
+
+    Raises
+    ------
+    PromptError
+        If it is not the schema of an object with keys. One that no value can obey is refused as that of a tool is.
+    DocumentationError
+        If it cannot be read.
+    """
     if schema == ANY_OBJECT:
         schema = {"type": "object", "properties": {_OBJECT: ANY_OBJECT}, "required": [_OBJECT]}
-    [tool] = read_tools([{"type": "function", "function": {"name": "answer", "parameters": schema}}]).lookup.tools
+    tool = read_schema_tool({"name": "answer", "parameters": schema})
+    branches = value_schema(schema, Document(schema, documentation=True)).conjunction.inhabited
+    if not tool.parameters or (branches and not any(isinstance(branch, Objects) for branch in branches)):
+        raise PromptError(_NO_OBJECT)
     return LookupDictionary((replace(tool, name=NAME),))

@@ -27,6 +27,12 @@ PARTS = {
 }
 SCHEMA = documented("x", ["place", "value", "city", 'a"b'], **PARTS)["parameters"] | CLOSED
 AS_SCHEMA, AS_OBJECT = in_schema(SCHEMA, strict=True), {"type": "json_object"}
+NODE = documented("x", ["city"], city={"type": "string", "maxLength": 8}, next={"$ref": "#/$defs/Node"})["parameters"]
+REFERRED: list[dict[str, Any]] = [  # as pydantic writes a recursive model, zod a named schema
+    {"$defs": {"Node": NODE | CLOSED}, "$ref": "#/$defs/Node"},
+    {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"x": SCHEMA}, "$ref": "#/definitions/x"},
+    {"$defs": {"Node": NODE}, "allOf": [{"$ref": "#/$defs/Node"}, {"properties": {"days": {"type": "integer"}}}]},
+]
 IN_JSON = [{"role": "user", "content": "The weather in Rome for 3 days, as JSON with the keys city and days."}]
 
 TWO = [{"role": "user", "content": "What is the weather in Rome for 3 days? And in Paris for 2 days?"}]
@@ -45,6 +51,7 @@ REQUESTS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "cut call": (CALLING | {"max_tokens": 3}, "length", []),
     "cut text": ({"messages": HELLO, "max_completion_tokens": 1}, "length", []),
     "schema": ({"response_format": AS_SCHEMA}, "stop", []),
+    **{f"referred {n}": ({"response_format": in_schema(each, True)}, "stop", []) for n, each in enumerate(REFERRED)},
     "cut schema": ({"response_format": AS_SCHEMA, "max_tokens": 2}, "length", []),
     "cut object": ({"messages": IN_JSON, "response_format": AS_OBJECT, "max_tokens": 20}, "length", []),
     "object": (CALLING | {"messages": IN_JSON, "response_format": AS_OBJECT, "tool_choice": "none"}, "stop", []),
@@ -76,7 +83,7 @@ def test_an_answer_is_as_asked_for_and_its_stream_adds_up_to_it(client: Any, ref
         [asked] = [each["function"] for each in request["tools"] if each["function"]["name"] == call.function.name]
         Draft202012Validator(asked["parameters"]).validate(json.loads(call.function.arguments))
     if "response_format" in request and name != "cut schema":
-        schema = SCHEMA if name == "schema" else {"type": "object"}
+        schema = request["response_format"].get("json_schema", {"schema": {"type": "object"}})["schema"]
         Draft202012Validator(schema).validate(json.loads(content))
     most = request.get("max_tokens") or request.get("max_completion_tokens")
     assert most is None or answer.usage.completion_tokens <= most

@@ -66,6 +66,8 @@ WRONG: dict[str, dict[str, list[Any]]] = {
             {"type": "json_object", "strict": True},
             {"type": "json_schema", "json_schema": {"strict": "yes"}},
             in_schema({"type": "array"}),
+            in_schema({"type": "array", "properties": {"a": {}}}),
+            in_schema({"$defs": {"a": {"type": "array"}}, "$ref": "#/$defs/a"}),
             in_schema({}),
         ],
         "tooldecoding": [[]],
