@@ -18,6 +18,7 @@ from synthetic import Writer, decode, likes, synthetic
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import ScriptedEngine, SyntheticEngine
@@ -85,6 +86,40 @@ def test_an_apostrophe_that_is_not_escaped_is_a_part_of_the_text(name: str, wish
     engine = ScriptedEngine(synthetic().table.texts, continuation)
     result = decode(engine, "x\n", tools, format=name, order_limit=1, max_calls=1, max_value_tokens=40)
     assert result.calls[0].voted.arguments == {"a": value}
+
+
+PATH = r"C:\Users\bob\new.txt"
+
+
+@pytest.mark.parametrize("form", ["pythonic", "hermes", "mistral-args", "qwen-xml"])
+@pytest.mark.parametrize(
+    ("said", "written", "value"),
+    [
+        (f"Open {PATH}, please.", PATH, PATH),
+        (f'Open "{PATH}".', PATH, PATH),
+        (f"Open {PATH}.", PATH.replace("\\", "\\\\"), PATH),  # the model escapes by itself
+        (r"Open \\host\temp\a.", r"\\host\temp\a", r"\\host\temp\a"),
+        (r"Find ^\d+\.txt$ there.", r"^\d+\.txt$", r"^\d+\.txt$"),
+        ("List C:\\temp\\ now.", "C:\\temp\\", "C:\\temp\\"),
+        (r'Result: {"text": "one\ntwo"}', r"one\ntwo", "one\ntwo"),
+        (r"Split at \n here.", r"\n", "\n"),
+    ],
+)
+def test_backslashes_of_the_conversation_stay(form: str, said: str, written: str, value: str) -> None:
+    if form == "qwen-xml" and written != PATH:
+        return  # it has no escapes
+    prompt, wanted = f"{said}\n", CALL_FORMATS[form].render([Call("f", {"a": "@", "b": 1})]).replace("@", written)
+
+    def continuation(text: str) -> str:
+        begun = text[len(prompt) :]
+        begun = begun if wanted.startswith(begun) else begun.replace("\\\\", "\\")
+        return wanted[len(begun) :] if wanted.startswith(begun) else ""
+
+    tools = lookup(tool("f", parameter("a", "str"), parameter("b", "int")))
+    engine = ScriptedEngine(synthetic().table.texts, continuation)
+    options = {"format": form, "order_limit": 1, "max_calls": 1, "max_value_tokens": 60}
+    result = decode(engine, prompt, tools, **options)
+    assert result.calls[0].voted.arguments == {"a": value, "b": 1}, result.text
 
 
 @pytest.mark.parametrize("behind", ["\uff0cb='京')]", "的", "9", " b"])

@@ -41,7 +41,7 @@ class Drafts:
     """
 
     def __init__(self, prompt: str, tool: PreparedTool, draft_tokens: int) -> None:
-        self._prompt = prompt
+        self.prompt = prompt
         self._tool = tool
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
         self._begun: Counter[str] = Counter()
@@ -134,7 +134,7 @@ class Drafts:
     def _given_for(self, key: str, grammar: ValueGrammar) -> str:
         """Return the last quoted text behind the key in the prompt, closed: in an earlier call, or a tool's result."""
         if key not in self._given:
-            given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self._prompt)
+            given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self.prompt)
             self._given[key] = _closed(given[-1], grammar) if given else ""
         return self._given[key]
 
@@ -154,10 +154,10 @@ class Drafts:
         begun = end[start.end() :] if start else end
         if len(begun) < SHORTEST:
             return ""
-        place = self._prompt.rfind(begun)
+        place = self.prompt.rfind(begun)
         if place < 0:
             return ""
-        rest = self._prompt[place + len(begun) : place + len(begun) + FROM_PROMPT]
+        rest = self.prompt[place + len(begun) : place + len(begun) + FROM_PROMPT]
         return _ENDS.split(rest, maxsplit=1)[0]
 
 

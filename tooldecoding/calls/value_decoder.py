@@ -7,9 +7,10 @@ from lookup.dictionary import ParameterSpec
 from lookup.values.grammar import MAX_CLOSING, ValueGrammar
 from lookup.values.literal_values import read_value
 from tooldecoding.calls.drafts import Drafts
+from tooldecoding.calls.forgotten_escapes import with_escapes
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.value_end import ValueState, begins_with_letter
-from tooldecoding.tokens.branch import Branch, Pick
+from tooldecoding.calls.value_end import ValueState
+from tooldecoding.tokens.branch import Branch
 from voting import CandidateValue
 
 
@@ -74,7 +75,7 @@ class ValueDecoder:
                 branch.write(state.cut_off())
                 break
             pick = await branch.next_token(state)
-            escaped = await _apostrophe(branch, state, pick)
+            escaped = await with_escapes(branch, state, pick, self._drafts.prompt)
             logprobs.append(pick.logits.logprob(pick.logits.best if escaped else pick.token))
             kept = state.write(escaped or pick.piece)
             if state.closed or escaped:
@@ -99,21 +100,3 @@ def _fitting(literals: tuple[str, ...], room: int) -> tuple[str, ...]:
     """Return the literals that fit in a room, a token for each byte."""
     fitting = tuple(literal for literal in literals if len(literal.encode()) <= room)
     return literals if len(fitting) == len(literals) else fitting
-
-
-async def _apostrophe(branch: Branch, state: ValueState, pick: Pick) -> bytes | None:
-    """Return an apostrophe as the notation writes it, with what goes with it, if the model wants one in its text.
-
-    A model that does not escape it wants ``'m`` behind ``'I``, or ``'`` behind ``'O``, where ``Brien`` is the likeliest
-    to follow. Held to what is permitted it would write ``'I am late'`` and ``'O'``.
-    """
-    wanted, pending = branch.table.texts[pick.logits.best] or b"", branch.pending.text
-    if not wanted.startswith(pending):
-        return None
-    piece = wanted[len(pending) :]
-    if escaped := state.escaped(piece):
-        return escaped
-    if pick.piece != piece or not branch.fed.engine.can_drop or not (escaped := state.escaped(piece + b"a")):
-        return None
-    [[behind]] = await branch.fed.behind([(pick.token,)])
-    return escaped[:-1] if begins_with_letter(branch.table.texts[behind.best] or b"") else None

@@ -123,17 +123,15 @@ class ValueState:
         self._needed = step.needed
         return kept
 
-    def escaped(self, piece: bytes) -> bytes | None:
-        """Return a piece with the apostrophe of a word escaped, if it is only admitted so: ``\\'m``."""
-        begun, quote, rest = piece.partition(b"'")
-        before = (self.text + begun.decode(errors="replace"))[-1:]
-        if not (quote and before.isalnum() and begins_with_letter(rest)) or self(piece) is not None:
-            return None
-        found = begun + b"\\'" + rest
-        step = self(found)
-        if step is None or step.tail or len(found) + step.needed > self._room:
-            return None
-        return found
+    @property
+    def has_escapes(self) -> bool:
+        """Whether a backslash would begin an escape here, as between quotes."""
+        return self._grammar.possible(self.text + "\\\\") and not self._grammar.possible(self.text + "\\d")
+
+    def kept(self, piece: bytes) -> bytes | None:
+        """Return a piece if it is admitted, and there is room for it with a token for each byte; else None."""
+        step = self(piece)
+        return None if step is None or step.tail or len(piece) + step.needed > self._room else piece
 
     def finish_character(self) -> bool:
         """From now on admit only the rest of the unfinished character; False if there is none."""
