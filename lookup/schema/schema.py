@@ -68,7 +68,8 @@ def with_enum(written: Mapping[str, Any]) -> Mapping[str, Any]:
     """``{"type": "enum", "values": […]}``, as in older documentation, as ``{"enum": […]}``; all others unchanged."""
     if not is_typed_enum(written):
         return written
-    word = next((word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple)), None)
+    lists = (word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple))
+    word = next((word for word in lists if not any(isinstance(m, dict | list | tuple) for m in written[word])), None)
     others = {key: value for key, value in written.items() if key not in ("type", "param_type", word)}
     return written if word is None else {**others, "enum": written[word]}
 

@@ -43,7 +43,7 @@ def nested_shapes(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Shape
         return []
     around = inside(notation)
     below = any_shape(notation, depth - 1)
-    free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: below, (below,))
+    free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: below, (below,), is_open=True)
     tuples = [Elements("(", below)] if around.has_tuples else []
     return [
         Elements("[", below, around.spacing),

@@ -61,11 +61,14 @@ class FreeKeys(NamedTuple):
         Key -> the shape of its value; ``None`` if the object may not have this key.
     values : tuple of Shape
         What values there are.
+    is_open : bool
+        Whether they may be any text, and all have a value, so that what is begun can always go on.
     """
 
     texts: tuple[Text, ...]
     value: Callable[[str], Shape | None]
     values: tuple[Shape, ...]
+    is_open: bool = False
 
 
 class KeyRules:

@@ -202,7 +202,8 @@ class NodeShapes:
             return None if found is None or found.is_empty else self.of(found)
 
         values = tuple(self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty)
-        return FreeKeys(tuple(texts), value, values or (any_shape(self.notation),)) if texts else None
+        is_open = language is ANY_TEXT and not branch.patterns
+        return FreeKeys(tuple(texts), value, values or (any_shape(self.notation),), is_open) if texts else None
 
     def _free_language(self, branch: Objects) -> Language:
         """The free keys that have a value."""

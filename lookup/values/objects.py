@@ -113,7 +113,7 @@ class OpenRecord(Bracket):
         if free is None or (most is not None and self._count + self._missing >= most):
             return []
         keys = [_FreeKey(self, place) for text in free.texts for place in text.start(END)]
-        return [key for key in keys if not key.is_stuck]
+        return [key for key in keys if free.is_open or not key.is_stuck]
 
     def _may_have(self, number: int) -> bool:
         """Whether an unused named key may be the next one."""
@@ -238,6 +238,7 @@ class _FreeKey(Checked):
         self._inside = inside
         self._inner = [inner]
         self._written = written
+        self._is_open = inside.rules.free is not None and inside.rules.free.is_open
 
     def behind(self, written: str) -> Sequence[Gap]:
         inside = self._inside
@@ -247,12 +248,12 @@ class _FreeKey(Checked):
 
     def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
         key = _FreeKey(self._inside, inner[0], written)
-        return [] if key.is_stuck else [key]
+        return [key] if self._is_open or not key.is_stuck else []
 
     def skip(self, text: str, position: int) -> tuple[Place, int]:
         inner, end = self._inner[0].skip(text, position)
         key = _FreeKey(self._inside, inner, self._written + text[position:end])
-        return (self, position) if end == position or key.is_stuck else (key, end)
+        return (key, end) if end > position and (self._is_open or not key.is_stuck) else (self, position)
 
     @cached_property
     def _whole(self) -> tuple[str, bool]:
