@@ -115,6 +115,7 @@ class ToolDecoder:
         attn_implementation: str | None = None,
         quantization_config: Any = None,
         device_map: Any = None,
+        offload_folder: str | None = None,
         options: DecodeOptions | None = None,
         **fields: Any,
     ) -> "ToolDecoder":
@@ -132,8 +133,9 @@ class ToolDecoder:
             elsewhere.
         trust_remote_code : bool
             Whether Python code in the model's folder may run; a warning says so. Without it such a model is refused.
-        revision, token, subfolder, attn_implementation, quantization_config, device_map
-            As transformers' ``from_pretrained`` takes them. With ``device_map`` the model may be spread over devices.
+        revision, token, subfolder, attn_implementation, quantization_config, device_map, offload_folder
+            As transformers' ``from_pretrained`` takes them. With ``device_map`` the model may be spread over devices;
+            ``offload_folder`` is where weights go that fit in no memory.
         options : DecodeOptions, optional
             The options of all decodes.
         **fields
@@ -158,6 +160,7 @@ class ToolDecoder:
             attn_implementation=attn_implementation,
             quantization_config=quantization_config,
             device_map=device_map,
+            offload_folder=offload_folder,
         )
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 

@@ -496,7 +496,8 @@ def test_a_spread_model_decodes_the_same_tokens(
     monkeypatch.chdir(tmp_path)
     options: dict[str, Any] = {"strategy": strategy, "max_value_tokens": 8, "order_limit": 4}
     whole = ToolDecoder.from_pretrained(tiny_model_path, device="cpu", **options)
-    spread = ToolDecoder.from_pretrained(tiny_model_path, device_map=places, **options)
+    spread = ToolDecoder.from_pretrained(tiny_model_path, device_map=places, offload_folder="off", **options)
+    assert Path("off").is_dir()
     assert any(tensor.device.type == "meta" for tensor in spread.model.parameters())
     assert input_device(spread.model) == torch.device("cpu")
     for _ in range(2):  # the second time with the prompts' cache
@@ -516,3 +517,5 @@ def test_a_model_that_lies_nowhere_is_refused(part: str, tiny_model_path: str) -
         ToolDecoder(model, TOKENIZER)
     with pytest.raises(ModelError, match="give one of them"):
         ToolDecoder.from_pretrained(tiny_model_path, device="cpu", device_map="auto")
+    with pytest.raises(ModelError, match="give it too"):
+        ToolDecoder.from_pretrained(tiny_model_path, offload_folder="off")

@@ -228,7 +228,7 @@ _PANELS: Final = {
         *("mcp", "mcp_config", "tool_timeout"),
     ),
     "Model": (
-        *("revision", "device", "device_map", "dtype", "attn_implementation", "trust_remote_code"),
+        *("revision", "device", "device_map", "offload_folder", "dtype", "attn_implementation", "trust_remote_code"),
         *("strategy", "batch_size", "prompt_cache_mb"),
     ),
     "Decoding": (

@@ -15,7 +15,7 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.files.json_lines import json_line, short_repr
 
 FREE: Final = frozenset(
-    {"batch_size", "device", "device_map", "strategy", "attn_implementation", "trust_remote_code"}
+    {"batch_size", "device", "device_map", "offload_folder", "strategy", "attn_implementation", "trust_remote_code"}
     | {"ray", "actors", "gpus_per_actor"}
 )
 """Options of a model that may differ when a run is resumed: they change no prediction."""

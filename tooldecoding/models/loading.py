@@ -86,7 +86,7 @@ def load_model(
     ----------
     **arguments
         What transformers' ``from_pretrained`` takes, passed on as it is: ``revision``, ``token``, ``subfolder``,
-        ``attn_implementation``, ``quantization_config``, ``device_map``.
+        ``attn_implementation``, ``quantization_config``, ``device_map``, ``offload_folder``.
 
     Raises
     ------
@@ -201,6 +201,8 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: M
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
+    if spread is None and arguments.get("offload_folder") is not None:
+        raise ModelError("offload_folder is for weights that a device_map spreads; give it too, such as auto")
     if spread is not None:
         demand_packages("device_map", "accelerate")
     place = find_device(device)

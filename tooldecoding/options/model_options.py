@@ -33,6 +33,7 @@ class LoadOptions:
     device_map: str | None = option(
         None, "Spread a model that is too large for one device, as auto or balanced say; needs accelerate."
     )
+    offload_folder: str | None = option(None, "With --device-map, where weights go that fit in no memory.")
     dtype: Dtype | None = option(
         None,
         "Type of the weights; auto is the checkpoint's own.",
@@ -48,7 +49,7 @@ class LoadOptions:
     def loading(self) -> dict[str, Any]:
         """The arguments of ``load_quietly`` besides the path."""
         names = ("device", "dtype", "trust_remote_code", "revision", "device_map", "attn_implementation")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in (*names, "offload_folder")}
 
 
 @dataclass(frozen=True)
