@@ -24,7 +24,8 @@ class Event:
     kind : str
         ``text`` (the last one is the answer), ``call``, ``result`` (what a call returned, or why it did not), ``end``.
     content : str
-        Of a text or a result. Of an end its reason: ``answer``, ``length`` (a limit of tokens cut it off), ``turns``.
+        Of a text or a result. Of an end its reason: ``answer``, ``length`` (a limit of tokens cut it off), ``turns``,
+        ``nothing`` (the model wrote neither text nor a call).
     id, name : str
         Of a call and its result.
     arguments : dict
@@ -147,7 +148,8 @@ class Agent:
             if reply.content:
                 yield Event("text", reply.content)
             if not reply.calls:
-                yield Event("end", "length" if reply.finish_reason == "length" else "answer")
+                ended = "answer" if (reply.content or "").strip() else "nothing"
+                yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
             for piece in reply.call_pieces:
                 yield from self._run(piece)

@@ -31,7 +31,11 @@ REFUSED: Final = 3
 NO_ANSWER: Final = 4
 """Exit code if the model did not answer within ``--max-turns`` and ``--max-tokens``."""
 
-_NO_ANSWER: Final = {"length": "a limit of tokens cut it off", "turns": "--max-turns is reached"}
+_NO_ANSWER: Final = {
+    "length": "a limit of tokens cut it off",
+    "nothing": "the model wrote nothing",
+    "turns": "--max-turns is reached",
+}
 
 _SHOWN: Final = 500
 """Characters of a result that are printed."""
