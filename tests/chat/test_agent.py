@@ -79,7 +79,7 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
         (lambda prompt: "", [noon], 8, {}, ["nothing"]),
     ],
-    ids=["two calls", "a failure", "the last turn", "required in the first turn alone", "an answer that is cut", "nothing"],
+    ids=["two calls", "a failure", "the last turn", "required in the first turn alone", "a cut answer", "nothing"],
 )
 def test_what_happens(
     decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
