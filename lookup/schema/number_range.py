@@ -17,7 +17,7 @@ from lookup.schema.schema import INFINITE
 MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
 
-_FRACTION_DIGITS: Final = 15
+_FLOAT_PRECISION: Final = 15  # digits that every float keeps
 _MOST_FRACTION_DIGITS: Final = 60
 _MOST_DIGITS: Final = 500  # readers take 640 characters
 _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
@@ -69,7 +69,10 @@ class Numbers:
     def _fraction_digits(self) -> int:
         """The most digits behind the point."""
         fine = map(_decimal_digits, (*self._limits, self.step or Fraction(1)))
-        return 0 if self.integer else min(_MOST_FRACTION_DIGITS, max(_FRACTION_DIGITS, *fine))
+        ends = [limit for limit, is_open in ((self.low, self.low_open), (self.high, self.high_open)) if is_open]
+        refused = [_whole_digits(value) for value in (*ends, *self.excluded) if value]
+        told_apart = _FLOAT_PRECISION - max(refused, default=0)  # from what it may not be, also as a float
+        return 0 if self.integer else min(_MOST_FRACTION_DIGITS, max(1, told_apart, *fine))
 
     @cached_property
     def _grid(self) -> Fraction:

@@ -5,6 +5,7 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 """
 
 from collections import deque
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
@@ -16,7 +17,7 @@ from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.plain_shapes import Literals, is_prefix_free
-from lookup.values.reading import advance, closing, first_bytes, may_begin
+from lookup.values.reading import advance, beginning_with, closing, first_bytes, may_begin
 from lookup.values.shapes import Place, Shape, Start, Union
 from lookup.values.whole_shapes import whole_shape
 
@@ -92,6 +93,11 @@ class ValueGrammar:
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
         return any(may_begin(part, span) for place in self._read(text) for span in place.all_spans())
+
+    def characters_behind(self, text: str, part: bytes) -> Iterator[str]:
+        """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""
+        for span in (span for place in self._read(text) for span in place.all_spans()):
+            yield from (character for character in beginning_with(part, span) if self.possible(text + character))
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""

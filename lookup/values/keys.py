@@ -1,9 +1,11 @@
 """The keys of objects: which there are, which of them are required, and which others may stand beside them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
 
+from lookup.errors import LiteralError
 from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_key
 from lookup.values.notations import SPACED, Spacing
@@ -113,8 +115,12 @@ class KeyRules:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """The named keys as they are read."""
-        return frozenset(parse_key(text, self.dialect) for text in self.texts.texts)
+        """The named keys as they are read, but for those with escapes in escapes, which no free key has."""
+        found = set[str]()
+        for text in self.texts.texts:
+            with suppress(LiteralError):
+                found.add(parse_key(text, self.dialect))
+        return frozenset(found)
 
     def needed(self, used: int) -> int:
         """The keys that must stand in an object with the keys ``used``, as bits."""

@@ -3,6 +3,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
@@ -121,6 +122,19 @@ def may_begin(part: bytes, span: Span) -> bool:
     """Whether the UTF-8 bytes of one of some code points begin with ``part``, with which a character begins."""
     first, last = _ends(span, len(part))
     return first <= part <= last
+
+
+def beginning_with(part: bytes, span: Span) -> Iterator[str]:
+    """The first and the last of some code points whose UTF-8 bytes begin with ``part``."""
+    missing = sum(part[0] >= lead for lead in (0xC0, 0xE0, 0xF0)) + 1 - len(part)
+    begun = part[0] & (0x7F >> (missing + len(part)))
+    for byte in part[1:]:
+        begun = begun << 6 | byte & 0x3F
+    first, stop = max(span[0], begun << 6 * missing), min(span[1], begun + 1 << 6 * missing)
+    for point in {first, stop - 1} if first < stop else ():
+        with suppress(UnicodeEncodeError):
+            if chr(point).encode().startswith(part):  # no other spelling of fewer bytes
+                yield chr(point)
 
 
 def _ends(span: Span, size: int) -> tuple[bytes, bytes]:

@@ -17,7 +17,7 @@ from tooldecoding.calls.decoded_call import TextPiece
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import ConfigError, ModelError, PromptError
-from tooldecoding.testing import SyntheticDecoder
+from tooldecoding.testing import RandomEngine, SyntheticDecoder
 
 USER = {"role": "user", "content": "Do it."}
 
@@ -98,6 +98,12 @@ class TestStreams:
         calls = [piece for piece in pieces if isinstance(piece, CallPiece)]
         assert [piece.message for piece in calls] == last.message.get("tool_calls", [])
         assert pieces == [*texts, *calls]
+
+    def test_broken_characters_are_replaced_as_in_the_message(self, decoder: SyntheticDecoder) -> None:
+        decoder.engine = RandomEngine(decoder.table.texts, 1, lambda text: 5.0 * (text[0] >= 0x80))
+        *pieces, last = decoder.stream([USER], None, max_text_tokens=40)
+        assert isinstance(last, ChatMessage) and "\ufffd" in last.result.content
+        assert "".join(piece.text for piece in pieces if isinstance(piece, TextPiece)) == last.result.content
 
 
 class TestTools:

@@ -14,6 +14,7 @@ from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
 from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
+from lookup.errors import DocumentationError
 from lookup.extract import extract
 from synthetic import Eager, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -132,6 +133,12 @@ BOUNDED: dict[str, dict[str, Any]] = {
     "object": {"o": {"type": "object", "properties": {"a" * 90: {}, "b": {"type": "string"}}, "required": ["b"]}},
     "optional": {"text": {"type": "string"}, "more": {"type": "string", "minLength": 300}},
     "tree": {"tree": TREE},
+    "bytes": {
+        "list": {"type": "array", "items": {"enum": ["a", "é" + "b" * 500]}, "minItems": 1},
+        "sign": {"type": "string", "pattern": "^([é😀]{1,3}x{400}|a+)$"},
+        "above": {"type": "number", "exclusiveMinimum": 1000},
+    },
+    "marks": {"any": {"anyOf": [{"enum": ["</tool_call>", ""]}, {"type": "array"}]}},
 }
 
 
@@ -154,6 +161,17 @@ def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
             assert result.calls and all(call.voted.valid for call in result.calls), result.errors
     with pytest.raises(PromptError, match=rf"{1025 - shortest} tokens .* context is 1024 tokens: 1 too many"):
         narrow.run([Request([5] * (1025 - shortest), tools, options)])
+
+
+def test_an_optional_key_that_cannot_be_written_is_told_before_decoding(narrow: SyntheticDecoder) -> None:
+    documents = [documented("Put", ["a"], a={}, tab={"enum": ["\t"]}), documented("Get", a={})]
+    tools = extract(json.dumps(documents))
+    narrow.engine = RandomEngine(narrow.table.texts)
+    options = [DecodeOptions(format="glm-4.5", tool_choice=choice) for choice in ("required", "Get", "none")]
+    wrong, *right = [Request([5], tools, each, dialects=True) for each in options]
+    with pytest.raises(DocumentationError, match="tool 'Put': key 'tab': the member"):
+        narrow.prompt_ids(wrong)
+    assert all(result.valid for result in narrow.run(right))
 
 
 @pytest.mark.parametrize("strategy", ["packed", "batched"])

@@ -1,5 +1,6 @@
 """Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
 
+import codecs
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -271,7 +272,7 @@ class TextMode:
         for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
             size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
             certain = min(certain, len(self._written) - size)
-        self._show(self._written[:certain].decode(errors="ignore"))
+        self._show(codecs.getincrementaldecoder("utf-8")("replace").decode(self._written[:certain]))
 
     def _expected(self) -> str:
         """Return the draft: the rest of a known name that the model has begun behind the last opener."""

@@ -93,7 +93,14 @@ class PreparedTool:
         """Tokens that must be free for a call: its shortest text, a token for each byte.
 
         Whatever else the model chooses is only on offer as long as the call can still be closed.
+
+        Raises
+        ------
+        DocumentationError
+            If a key has no value that can be written, also an optional one, which is met in the middle of a call.
         """
+        for optional in self.spec.optional:
+            self.grammar(optional)
         call_format = self.call_format
         start = max(call_format.lead + call_format.start(0), call_format.start(_MOST_CALLS), key=len)
         head = start + self.spec.name + call_format.bracket_of(_MOST_CALLS)

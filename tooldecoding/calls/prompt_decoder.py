@@ -201,7 +201,7 @@ class PromptDecoder:
     async def _goes_on(self, branch: Branch, next_call: NextCall) -> bool:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = branch.room_behind
-        goes_on = (room is None or room >= self._tools.shortest) and await next_call.choose(branch)
+        goes_on = (room is None or room >= self._reserve) and await next_call.choose(branch)
         if not goes_on:
             branch.end()
         return goes_on
@@ -237,11 +237,16 @@ class PromptDecoder:
         self._speak(self._tools.dialects.usual[number - 1])
         return ""
 
+    @property
+    def _reserve(self) -> int:
+        """Tokens that a call needs."""
+        return self._tools.reserve(self._options.choice)
+
     def _takes_dialects(self, branch: Branch) -> bool:
         """Whether the model may begin a call in its own way: nobody has named a format, and there is room for any."""
         if self._room_enough is None:
             room = branch.room_behind
-            enough = room is None or room >= self._tools.shortest + self._tools.dialect_margin
+            enough = room is None or room >= self._reserve + self._tools.dialect_margin
             self._room_enough = self._dialects and enough
         return self._room_enough
 

@@ -74,7 +74,7 @@ class ValueState:
         self.tail = b""
         self.closed = False
         self._room = MAX_CLOSING
-        self._needed = self._to_close(self.text)
+        self._needed = len(self._grammar.close(self.text).encode())
         self._finishing = False
         self._last: tuple[bytes, Step | None] | None = None
 
@@ -89,11 +89,16 @@ class ValueState:
         """Return a step with what it needs, or None if there is no room for it."""
         if step.closed:
             return step if len(step.value.encode()) <= self._room else None
-        needed = self._to_close(self.text + step.value) + _missing(step.tail)
-        return step._replace(needed=needed) if needed < self._room else None
-
-    def _to_close(self, text: str) -> int:
-        return len(self._grammar.close(text).encode())
+        text, missing = self.text + step.value, _missing(step.tail)
+        behind = self._grammar.characters_behind(text, step.tail) if missing else ("",)
+        for character in behind:  # the unfinished one may open what takes long to close
+            closing = character + self._grammar.close(text + character)
+            needed = missing + len(closing[len(character) :].encode())
+            whole = (text + closing).removesuffix(self._format.value_mark)
+            begin = max(0, len(self.text) - self._format.longest_mark)
+            if needed < self._room and not self._format.mark_inside(whole, begin):
+                return step._replace(needed=needed)
+        return None
 
     def limit(self, room: int) -> bool:
         """Admit from now on only what can be closed within so many tokens; returns whether there is room for a token.
