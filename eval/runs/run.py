@@ -19,7 +19,7 @@ from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.place import Place, Spread
+from tooldecoding.cluster.place import Place, Ready, Spread
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")
@@ -79,13 +79,13 @@ def make_run(
     manifest = describe_run(benchmark, options, categories, samples, len(every), place.device, prompts)
     if dialects:
         manifest["settings"]["dialects"] = True
-    folder.begin(manifest)
     with folder.locked():
+        folder.begin(manifest)
         with (
             closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,
             progress_bar("decoding", len(samples)) as advance,
         ):
-            run(samples, benchmark, spread, prompter, results, options.batch_size, advance)
+            run(samples, benchmark, spread, prompter, results, options.batch_size, advance, folder.take_model)
         return _scored(benchmark, samples, folder, prompter)
 
 
@@ -105,9 +105,9 @@ def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, 
     path = folder.path / PREDICTIONS
     predictions = read_predictions(path, benchmark, samples)
     rows = score(predictions, benchmark, benchmark.judge)
-    write_rows(rows, folder.path / SCORES)
     slots = run_values(predictions.rows, benchmark, prompter, str(path))
     write_rows([slot.model_dump() for slot in slots], folder.path / VALUES)
+    write_rows(rows, folder.path / SCORES)  # last: a run with scores is finished
     failed = [row for row in rows if row["error_type"] == "not_decoded"]
     if failed:
         print(
@@ -126,13 +126,14 @@ def run(
     results: ResultFile,
     batch_size: int,
     advance: Callable[[int], None],
+    ready: Ready | None = None,
 ) -> None:
     """Decode the samples that ``results`` lacks, ``batch_size`` at a time.
 
     Groups do not depend on interruptions, so neither do the predictions.
     """
     by_id = {sample.id: sample for sample in samples}
-    for drafts, predictions in spread(_groups(samples, prompter, results.done, batch_size, advance), None):
+    for drafts, predictions in spread(_groups(samples, prompter, results.done, batch_size, advance), ready):
         results.write(
             [
                 benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()

@@ -13,12 +13,13 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError, writing
 from eval.options import PEER_METHODS, EvalOptions
-from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
+from tooldecoding.files.manifest import FREE, PART, demand_settings, digest, locked, read_manifest, write_manifest
 
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 MANIFEST, PREDICTIONS, SCORES, VALUES = "run.json", "predictions.jsonl", "scores.jsonl", "values.jsonl"
 """Files of a run; a row a sample, and a row a value slot."""
 _LOCK = "lock"
+_MODEL = "model_identity"
 _ASKED = ("benchmark", "categories", "samples")
 
 
@@ -29,26 +30,41 @@ class RunFolder:
     path: Path
 
     def begin(self, manifest: Mapping[str, Any]) -> None:
-        """Write the manifest, or check that the folder's own asks for the same.
+        """Write the manifest, or check that the folder's own asks for the same; inside ``locked``.
 
         Raises
         ------
         EvalError
-            If the folder holds another run, or something else, or cannot be written.
+            If the folder holds another run, or cannot be written.
         """
         target = self.path / MANIFEST
         with writing(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
             if target.exists():
                 self._demand_same(manifest)
-                return
-            if any(entry.name != _LOCK for entry in self.path.iterdir()):
-                raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
-            write_manifest(target, manifest)
+            else:
+                write_manifest(target, manifest)
+
+    def take_model(self, model: Mapping[str, str]) -> None:
+        """Note the identity of the model that decodes; EvalError if another one is noted. Older versions noted none."""
+        target = self.path / MANIFEST
+        there = read_manifest(target, EvalError, "choose another --out, or delete the folder")
+        if _MODEL in there:
+            demand_settings(self.path, there[_MODEL], model, EvalError)
+            return
+        with writing(target):
+            write_manifest(target, {**there, _MODEL: dict(model)})
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Inside the block no other process may write here; EvalError if one does. A process that dies lets go."""
+        """Make the folder; inside the block no other process may write here. A process that dies lets go.
+
+        EvalError if another process writes here, or the folder holds something else than a run.
+        """
+        with writing(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            names = {entry.name for entry in self.path.iterdir()}
+            if MANIFEST not in names and names - {_LOCK, MANIFEST + PART}:
+                raise EvalError(f"{self.path}: this folder holds something else than a run; --out must be a new folder")
         busy = f"{self.path}: another process is writing to this run; wait for it, or stop it"
         with locked(self.path / _LOCK, EvalError, busy):
             yield

@@ -53,6 +53,7 @@ def test_changed_rows_are_named_and_another_model_and_a_missing_folder_refused(f
     ran = folder.decode([row(1)], out=folder.out.parent / "no" / "out.jsonl")
     assert ran.code == 2 and "cannot be written: there is no folder" in ran.err
     assert not (folder.out.parent / "no").exists()
+    assert "error: /: expected a file" in folder.decode([row(1)], out=Path("/")).err
 
 
 def test_failed_rows_are_decoded_again_on_demand(folder: Folder, echo: Echo) -> None:
@@ -69,7 +70,7 @@ def test_failed_rows_are_decoded_again_on_demand(folder: Folder, echo: Echo) -> 
     assert "1 decoded, 2 skipped, 1 failed" in ran.err and "note" not in ran.err
     assert echo.prompts == ["good"]
     results = {r["id"]: r.get("text", r.get("error")) for r in folder.results()}
-    assert results == {1: said("x"), 2: "refused", 3: said("x"), 4: said("good")}
+    assert results == {1: said("x"), 2: f"{folder.rows}:2: refused", 3: said("x"), 4: said("good")}
     assert len(folder.results()) == 4
 
 

@@ -100,6 +100,13 @@ def test_nested_parquet_gives_the_same_rows(tmp_path: Path) -> None:
     assert open_source(str(path)).total == len(rows)
 
 
+def test_a_row_that_python_cannot_hold_is_told_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "far.parquet"
+    parquet.write_table(pa.table({"tools": pa.array([None, 10**17], pa.timestamp("ms")), "prompt": ["a", "b"]}), path)
+    good, bad = read(str(path))
+    assert (good.columns, good.error) == ({"prompt": "a"}, "") and "row 2: cannot be read: " in bad.error
+
+
 def test_ids_of_digits_are_texts_in_a_long_table(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(("id,prompt\n" + "".join(f"{n:04},{n}\n" for n in range(200))).encode()))
@@ -117,6 +124,7 @@ BAD: tuple[tuple[Any, str], ...] = (
     ({"id": "no tools", "dialogue": CANCEL}, "no tools are given"),
     ({"id": "empty", "prompt": "", "tools": [TOOL]}, "not empty"),
     ({"id": "twice", "prompt": "x", "tools": [TOOL, TOOL]}, "two tools of one name"),
+    ({"id": "choice", "prompt": "x", "tools": [TOOL], "tool_choice": "n" * 5000}, "unknown tool_choice 'nnn"),
     ({"id": "no role", "dialogue": [{"text": "x"}], "tools": [TOOL]}, "dialogue row 1"),
     ({"id": [1], "prompt": "x", "tools": [TOOL]}, "got [1]"),
     ({"id": "prompt", "prompt": "\ud800", "tools": [TOOL]}, "lone surrogate U+D800"),
@@ -141,8 +149,9 @@ def test_bad_rows_are_reported_and_the_rest_goes_on(cli: Cli, tiny_model_path: s
     assert ran.code == 0, ran.err
     assert f"3 decoded, 0 skipped, {len(BAD)} failed" in ran.err
     results = sorted(map(json.loads, ran.out.splitlines()), key=lambda result: "error" not in result)
-    for (row, error), result in zip(BAD, results, strict=False):
-        assert error in result["error"]
+    for number, ((row, error), result) in enumerate(zip(BAD, results, strict=False), start=1):
+        assert error in result["error"] and result["error"].startswith(f"{batch}:{number}:")
+        assert len(result["error"]) <= 2000
         named = isinstance(row, dict) and row["id"] not in ([1], "deep")  # a line too deep is not read
         assert result["id"] == row["id"] if named else re.fullmatch("row-[0-9a-f]{16}", result["id"])
     found = {result["id"]: result for result in results[len(BAD) :]}
@@ -158,6 +167,7 @@ DAMAGED = {
     "rows.csv": b"id;prompt\n1;x\n",
     "cells.csv": b"id,prompt\n1,x\n2,y,z\n",
     "long.jsonl": b'{"prompt": "' + b"x" * 1000 + b'"}\n',
+    "twice.csv": b"id,prompt,prompt\n1,x,y\n",
     "bytes.csv": b"id,prompt\n1,\xff\n",
     "empty.jsonl": b"\n\n",
 }

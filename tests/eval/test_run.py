@@ -106,13 +106,24 @@ def test_a_folder_that_holds_no_run(tmp_path: Path, samples: list[Sample]) -> No
     (tmp_path / "run").mkdir()
     (tmp_path / "run" / "run.json").write_text("{")
     for folder, said in (("", "something else than a run"), ("run", "malformed JSON")):
-        with pytest.raises(EvalError, match=said):
-            RunFolder(tmp_path / folder).begin(manifest(samples, SETTINGS))
+        run_folder = RunFolder(tmp_path / folder)
+        with pytest.raises(EvalError, match=said), run_folder.locked():
+            run_folder.begin(manifest(samples, SETTINGS))
+
+
+def test_what_a_killed_process_leaves_is_gone_on_with(tmp_path: Path, samples: list[Sample]) -> None:
+    (tmp_path / "run.json.tooldecoding-part").touch()
+    with (folder := RunFolder(tmp_path)).locked():
+        folder.begin(manifest(samples, SETTINGS))
 
 
 def test_a_folder_holds_one_run_and_one_process_writes_to_it(tmp_path: Path, samples: list[Sample]) -> None:
     folder = RunFolder(tmp_path / "run")
-    folder.begin(manifest(samples, SETTINGS))
+    with folder.locked():
+        folder.begin(manifest(samples, SETTINGS))
+    folder.take_model({"weights": "a"})
+    with pytest.raises(EvalError, match="this run was begun with weights 'a', not 'b'; choose another --out"):
+        folder.take_model({"weights": "b"})
     folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
     other = replace(samples[3], documentation=samples[0].documentation)
     for asked, said in (

@@ -33,6 +33,9 @@ from tooldecoding.request import Request
 
 _KEPT_TOOLS = 256
 
+_LONGEST_ERROR: Final = 2000
+"""Characters: a row may have a name of 60 MiB, and a result must be a line that can be read again."""
+
 GROUP: Final = 4
 """How many times ``batch_size`` a group in one process is: as one row ends, the next one of its group begins."""
 
@@ -97,6 +100,11 @@ def _results(
         name = {"id": entries[number].id, "digest": entries[number].digest}
         return number, name | result | name  # the name comes first
 
+    def failed(number: int, error: ToolDecodingError) -> tuple[int, dict[str, Any]]:
+        text, place = str(error), entries[number].place
+        text = text if text.startswith(place) else f"{place}: {text}"
+        return named(number, {"error": text[:_LONGEST_ERROR]})
+
     asked: list[tuple[int, Content, Request]] = []
     for number, entry in enumerate(entries):
         try:
@@ -108,11 +116,11 @@ def _results(
             decoder.prompt_ids(request)  # a prompt that is too long shows before it is decoded with others
             asked.append((number, content, request))
         except ToolDecodingError as error:
-            yield named(number, {"error": str(error)})
+            yield failed(number, error)
     for place, result in each_decoded(partial(decoder.run_each, at_once=at_once), [request for *_, request in asked]):
         number, content, _ = asked[place]
         if isinstance(result, ToolDecodingError):
-            yield named(number, {"error": str(result)})
+            yield failed(number, result)
         else:
             yield named(number, result_json(content, result, decoder.tokenizer, str(entries[number].id)))
 

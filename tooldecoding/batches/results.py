@@ -63,8 +63,6 @@ class Results:
             return
         if out.suffix.lower() == ".parquet":
             raise PromptError(f"{out}: results are JSON lines; name the file OUT.jsonl")
-        if out.exists() and not out.is_file():
-            raise PromptError(f"{out}: expected a file; {_REMEDY}")
         self._path = out.with_name(f"{out.name}.manifest.json")
         settings = {name: value for name, value in options.to_json().items() if name not in _ELSEWHERE | _FREE}
         self._settings = settings | {"tools": None if documentation is None else digest(documentation.source)}
@@ -156,6 +154,8 @@ def open_results(options: DecodeCommand, documentation: Documentation | None) ->
         yield Results(None, options, documentation)
         return
     out = Path(os.path.realpath(options.out))
+    if out.exists() and not out.is_file():
+        raise PromptError(f"{out}: expected a file; {_REMEDY}")
     if not out.parent.is_dir():
         raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
     busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"

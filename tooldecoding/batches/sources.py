@@ -34,6 +34,10 @@ _BLOCK_BYTES: Final = 16 << 20
 """What is read of CSV at once; a row must not be longer."""
 
 
+_Row = Mapping[str, Any] | Exception
+"""A row of a table, or why it cannot be read."""
+
+
 class SourceRow(NamedTuple):
     """A row as its source has it: JSON values by column, or no column, what stands there and why it cannot be read."""
 
@@ -102,7 +106,7 @@ def _json_lines(name: str) -> Iterator[SourceRow]:
 
 def _count_lines(name: str) -> int | None:
     """Return the number of lines, for a progress bar; None if they can be read but once, or must be unpacked."""
-    if name == "-" or name.endswith(_GZIP) or not Path(name).is_file():
+    if name == "-" or name.lower().endswith(_GZIP) or not Path(name).is_file():
         return None
     with Path(name).open("rb") as file:
         count, last = 0, b""
@@ -116,15 +120,14 @@ def _opened(name: str) -> Iterator[BinaryIO]:
     if name == "-":
         yield sys.stdin.buffer
         return
-    with gzip.open(name) if name.endswith(_GZIP) else Path(name).open("rb") as file:
+    with gzip.open(name) if name.lower().endswith(_GZIP) else Path(name).open("rb") as file:
         yield file  # type: ignore[misc]  # gzip's file is no BinaryIO by name
 
 
 def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
     place = f"{origin}:{number}"
     if number == 1:
-        if line.startswith(_OTHER_ENCODINGS):
-            raise PromptError(f"{origin}: expected UTF-8, found UTF-16; save the file as UTF-8")
+        _demand_utf8(line, origin)
         line = line.removeprefix(b"\xef\xbb\xbf")
     try:
         text = line.decode()
@@ -140,6 +143,11 @@ def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
         return SourceRow(place, {}, text, str(error))
 
 
+def _demand_utf8(beginning: bytes, origin: str) -> None:
+    if beginning.startswith(_OTHER_ENCODINGS):
+        raise PromptError(f"{origin}: expected UTF-8, found UTF-16; save the file as UTF-8")
+
+
 # tables
 
 
@@ -152,7 +160,7 @@ def _table(name: str) -> Source:
     return Source(name, _table_rows(name, data), total)
 
 
-def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:
+def _parquet(name: str) -> tuple[Iterable[_Row], int]:
     """Read a file whose nested values may be lists and structs, or JSON in texts."""
     from pyarrow.parquet import ParquetFile
 
@@ -162,11 +170,13 @@ def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:
     return _arrow_rows(file.iter_batches(_AT_ONCE, columns=known, use_threads=False)), file.metadata.num_rows
 
 
-def _csv(name: str) -> tuple[Iterable[Mapping[str, Any]], None]:
+def _csv(name: str) -> tuple[Iterable[_Row], None]:
     """Read CSV with commas and a header; ids are texts, an empty cell is none."""
     import pyarrow as pa
     from pyarrow import csv
 
+    with _opened(name) as file:
+        _demand_utf8(file.read(2), name)
     read = csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
     parse = csv.ParseOptions(newlines_in_values=True)
     known = _known(name, csv.open_csv(name, read, parse).schema.names)
@@ -175,13 +185,21 @@ def _csv(name: str) -> tuple[Iterable[Mapping[str, Any]], None]:
     return _arrow_rows(csv.open_csv(name, read, parse, convert)), None
 
 
-def _arrow_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
+def _arrow_rows(batches: Iterable[Any]) -> Iterator[_Row]:
     for batch in batches:
         for start in range(0, len(batch), _AT_ONCE):
-            yield from batch.slice(start, _AT_ONCE).to_pylist(maps_as_pydicts="strict")
+            yield from _python_rows(batch.slice(start, _AT_ONCE))
 
 
-def _hub(name: str) -> tuple[Iterable[Mapping[str, Any]], int | None]:
+def _python_rows(batch: Any) -> list[_Row]:
+    """Return the rows; in place of one that Python cannot hold, such as a date after the year 9999, why."""
+    try:
+        return batch.to_pylist(maps_as_pydicts="strict")  # type: ignore[no-any-return]
+    except (ValueError, KeyError, OverflowError) as error:
+        return [error] if len(batch) == 1 else [r for n in range(len(batch)) for r in _python_rows(batch.slice(n, 1))]
+
+
+def _hub(name: str) -> tuple[Iterable[_Row], int | None]:
     """Stream a data set on the hub; its code, if it has any, is not run."""
     import datasets
 
@@ -202,12 +220,15 @@ def _hub(name: str) -> tuple[Iterable[Mapping[str, Any]], int | None]:
     return data, about.num_examples or None if about else None
 
 
-def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[SourceRow]:
+def _table_rows(name: str, data: Iterable[_Row]) -> Iterator[SourceRow]:
     """Yield the rows of a table; empty cells and columns that mean nothing to a batch are left out."""
     try:
         for number, row in enumerate(data, start=1):
-            cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
             place, columns, error = f"{name}: row {number}", dict[str, Any](), ""
+            if isinstance(row, Exception):
+                yield SourceRow(place, columns, str(row), f"{place}: cannot be read: {row}")
+                continue
+            cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
             for column, value in cells.items():
                 try:
                     columns[column] = _value(column, value)
@@ -223,13 +244,15 @@ def _known(name: str, columns: Sequence[str]) -> list[str]:
     if not set(CONTENTS) & set(columns):
         wanted, found = ", ".join(map(repr, CONTENTS)), ", ".join(map(repr, columns))
         raise PromptError(f"{name}: expected one of the columns {wanted}, found {found:.200}")
+    if twice := [column for column in _COLUMNS if list(columns).count(column) > 1]:
+        raise PromptError(f"{name}: two columns are called {twice[0]!r}; rename one")
     return [column for column in _COLUMNS if column in columns]
 
 
 def _errors(name: str) -> tuple[type[Exception], ...]:
     """What reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
     if not name.startswith(_HUB):
-        return OSError, ValueError, KeyError
+        return OSError, ValueError, KeyError, NotImplementedError
     from datasets.exceptions import DatasetsError
     from huggingface_hub.errors import HfHubHTTPError
 

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import copymode
@@ -19,6 +19,9 @@ FREE: Final = frozenset(
     | {"ray", "actors", "gpus_per_actor"}
 )
 """Options of a model that may differ when a run is resumed: they change no prediction."""
+
+PART: Final = ".tooldecoding-part"
+"""Ends the name of a file that is being written; a process that is killed leaves it."""
 
 
 def digest(value: Any) -> str:
@@ -59,14 +62,19 @@ def write_whole(path: Path, data: bytes) -> None:
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """Replace a file by what the block writes, if the block ends without an error; OSError if it cannot be written."""
-    part = path.with_name(f"{path.name}.tooldecoding-part")
-    with part.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    if path.exists():
-        copymode(path, part)
-    part.replace(path)
+    part = path.with_name(path.name + PART)
+    try:
+        with part.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            copymode(path, part)
+        part.replace(path)
+    except OSError:
+        with suppress(OSError):
+            part.unlink()  # a full disk needs the room
+        raise
 
 
 def demand_settings(
