@@ -30,7 +30,8 @@ import json, sys
 tools, results = json.loads(sys.argv[1])
 def answer(request, result):
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
-print("hello, I am a server", flush=True)
+sys.stdout.reconfigure(errors="surrogateescape")
+print("hello, I am a server \\udcff", flush=True)
 for line in sys.stdin:
     request = json.loads(line)
     if request.get("method") == "initialize":
@@ -40,7 +41,8 @@ for line in sys.stdin:
         answer(request, {"tools": tools})
         sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
     elif request.get("method") == "tools/call":
-        answer(request, results[request["params"]["name"]])
+        result = results[request["params"]["name"]]
+        print(result % request["id"], flush=True) if isinstance(result, str) else answer(request, result)
     elif "id" in request:
         reply = {"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "no"}}
         print(json.dumps(reply), flush=True)

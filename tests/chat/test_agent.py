@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from functools import reduce
 from io import StringIO
 from typing import Any
 
@@ -35,6 +36,14 @@ def add(a: int, b: int) -> int:
 def noon() -> str:
     """Tell the time."""
     return "12h"
+
+
+def long() -> str:
+    """Say much."""
+    return "x" * 2_000
+
+
+LONG = f"{'x' * 1_024}\n[cut: the first 1,024 of 2,000 characters]"
 
 
 def broken() -> int:
@@ -73,13 +82,14 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
     ("answer", "tools", "turns", "options", "contents"),
     [
         (calls_first(call("add", a=1, b=1), call("noon")), [add, noon], 8, {}, ["", "2", "", "12h", "Done.", "answer"]),
+        (calls_first(call("long")), [long], 8, {}, ["", LONG, "Done.", "answer"]),
         (calls_first(call("broken")), [broken, add], 8, {}, ["", "error: OSError: no luck", "Done.", "answer"]),
         (lambda prompt: call("noon"), [noon], 3, {}, ["", "12h"] * 3 + ["turns"]),
         (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
         (lambda prompt: "", [noon], 8, {}, ["nothing"]),
     ],
-    ids=["two calls", "a failure", "the last turn", "required in the first turn alone", "a cut answer", "nothing"],
+    ids=["two calls", "no room", "a failure", "the last turn", "required in the first turn", "a cut answer", "nothing"],
 )
 def test_what_happens(
     decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
@@ -96,6 +106,9 @@ def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     agent = Agent(decoder, [broken], approve=lambda asked: bool(seen.append(asked)))
     called, returned, *_ = agent.run("Go.")
     assert seen == [called] and returned.refused and "refused" in agent.messages[2]["content"]
+    broken_off = Agent(decoder, [broken])
+    next(broken_off.run("Go."))
+    assert [*broken_off.run("And again?")][-1] == Event("end", "answer")
     with pytest.raises(ToolDecodingError, match="two tools are called 'add'"):
         Agent(decoder, [add, add])
 
@@ -177,7 +190,9 @@ class TestCommand:
             assert "documented" in ran.err and "for lost" in ran.err
 
     def test_wrong_options(self, run: Any, cli: Cli) -> None:
+        server = shlex.join(mcp_answering([{"name": "red \x1b[31m"}]))
         assert_bad(run(ECHO, "--allow", "ecco"), "--allow: no server has 'ecco'")
+        assert "picture, red \\x1b[31m\n" in run(ECHO, "--allow", "ecco", "--mcp", server).err
         assert_bad(cli("agent", "--prompt", "x"), "--mcp SERVER")
         assert_bad(cli("lookup"), "DOCS", "--mcp")
 
@@ -186,6 +201,7 @@ GOOD: list[Any] = [
     {"name": "echo", "inputSchema": documented("echo", text={"type": "string"})["parameters"], "description": None},
     {"name": "union", "inputSchema": {"type": "object"}, "outputSchema": {"anyOf": [{"type": "object"}, {}]}},
     {"name": "pointing", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/A"}, "annotations": 3},
+    {"name": "half \ud800", "inputSchema": None},
     {"name": "lost", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}}},
 ]
 NEVER = {"allOf": [{"type": "string"}, {"type": "integer"}]}
@@ -197,6 +213,7 @@ BAD: dict[str, Any] = {
     "words": {"name": "words", "description": ["x"], "inputSchema": {"type": "object"}},
     "both": {"name": "both", "inputSchema": documented("n", [], x={})["parameters"] | {"not": {}}},
     "a list": ["no tool"],
+    "deep": {"name": "deep", "inputSchema": reduce(lambda inner, _: {"properties": {"x": inner}}, range(150), {})},
 }
 """Tools that can be called, and by a word of the line that says why others are left out."""
 

@@ -46,8 +46,8 @@ def test_tools_are_those_of_the_server_and_their_results_are_texts():
         assert tools["large"].result({"size": MOST_RESULT}) == "x" * MOST_RESULT
         cut = tools["large"].result({"size": 3_000_000})
         assert cut == "x" * MOST_RESULT + f"\n[cut: the first {MOST_RESULT:,} of 3,000,000 characters]"
-        with pytest.raises(ToolFailed, match="no such thing"):
-            tools["fail"].run({"reason": "no such thing"})
+        with pytest.raises(ToolFailed, match=r"(?s)no such thing.*cut: the first 20,000 of 30,"):
+            tools["fail"].result({"reason": "no such thing" + "x" * 30_000})
         _, pid, said = tools["now"].run({}).split()
         assert said == "set"
     wait_until(lambda: not Path(f"/proc/{pid}").exists())  # the process ends with the context
@@ -66,6 +66,13 @@ def test_servers_that_misbehave_get_a_line_and_the_others_go_on():
         assert by_name(running)["echo"].run({"text": "on"}) == "on"
 
 
+def test_an_address_that_says_nothing_does_not_hang():
+    with socket.create_server(("127.0.0.1", 0)) as quiet:
+        url = f"http://127.0.0.1:{quiet.getsockname()[1]}/sse"
+        with McpServers([McpServer(name="quiet", url=url)], timeout=0.1) as running:
+            assert running.tools == [] and "no answer within" in running.notes[0]
+
+
 def test_a_call_that_hangs_or_kills_its_server_fails():
     with McpServers([stub()], timeout=6) as running:
         with pytest.raises(ToolFailed, match="no answer within 6 seconds"):
@@ -76,8 +83,8 @@ def test_a_call_that_hangs_or_kills_its_server_fails():
 
 
 def test_tools_of_one_name_are_called_by_their_server():
-    with McpServers([stub("a"), stub("b c")]) as running:
-        assert [tool.name for tool in running.tools] == [f"{own}__{name}" for own in ("a", "b_c") for name in TOOLS]
+    with McpServers([stub("天气"), stub("b c")]) as running:
+        assert [tool.name for tool in running.tools] == [f"{s}__{name}" for s in ("server1", "b_c") for name in TOOLS]
         assert len(running.notes) == 2 * len(TOOLS) and "b_c__echo" in running.notes[len(TOOLS)]
         assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
 
@@ -98,6 +105,8 @@ def test_a_tool_twice_in_one_list_and_a_flood_of_words_spoil_nothing():
 LINK = {"type": "resource_link", "name": "report", "uri": "file:///r.txt", "mimeType": "text/plain"}
 BLOB = {"type": "resource", "resource": {"uri": "file:///r.pdf", "mimeType": "application/pdf", "blob": "aGk="}}
 FIVE = {"type": "text", "text": "five"}
+PICTURE = {"type": "image", "mimeType": "image/png"}
+FAILED = '{"jsonrpc": "2.0", "id": %s, "error": {"code": -32000, "message": "the database timed out"}}'
 COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
@@ -115,13 +124,18 @@ COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required":
         ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
         ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
         ({"content": [FIVE], "isError": True}, None, "five"),
+        ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
+        ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
+        ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
+        ([FIVE], None, "expected a result or an error of JSON-RPC, found a list of 1"),
+        (FAILED, None, "the database timed out"),
     ],
 )  # fmt: skip
 def test_what_a_result_says_is_told(result: Any, schema: Any, said: str) -> None:
     tool = {"name": "ask", "inputSchema": {"type": "object"}, "outputSchema": schema}
     with McpServers([answering([tool], {"ask": result})]) as running:
         assert running.notes == []
-        if "breaks" in said or result.get("isError"):
+        if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
             with pytest.raises(ToolFailed, match=said):
                 running.tools[0].run({})
         else:

@@ -151,8 +151,14 @@ class Agent:
                 ended = "answer" if (reply.content or "").strip() else "nothing"
                 yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
-            for piece in reply.call_pieces:
-                yield from self._run(piece)
+            try:
+                for piece in reply.call_pieces:
+                    yield from self._run(piece)
+            finally:  # broken off: a call without a result could not be gone on with
+                told = {message.get("tool_call_id") for message in self.messages}
+                for piece in reply.call_pieces:
+                    if piece.id not in told:
+                        self._tell(piece.id, "This call was broken off.")
         yield Event("end", "turns")
 
     def _run(self, piece: CallPiece) -> Iterator[Event]:
@@ -162,9 +168,18 @@ class Agent:
         yield called
         refused = self._approve is not None and not self._approve(called)
         try:
-            content = "The user refused this call." if refused else tool.result(call.arguments)
+            content = "The user refused this call." if refused else tool.result(call.arguments, self._room)
             returned = Event("result", content, piece.id, call.name, failed=refused, refused=refused)
         except ToolFailed as error:
             returned = Event("result", f"error: {error}", piece.id, call.name, failed=True)
-        self.messages.append({"role": "tool", "tool_call_id": piece.id, "content": returned.content})
+        self._tell(piece.id, returned.content)
         yield returned
+
+    def _tell(self, call: str, content: str) -> None:
+        self.messages.append({"role": "tool", "tool_call_id": call, "content": content})
+
+    def _room(self, text: str) -> int:
+        """How many characters take a quarter of the context, about: no result ends a run because it is long."""
+        tokens = len(self._decoder.tokenizer.encode(text, add_special_tokens=False))
+        most = (self._decoder.context or 4 * tokens) // 4
+        return len(text) if tokens <= most else len(text) * most // tokens

@@ -1,6 +1,7 @@
 """Running MCP servers: what they are called, and their tools. The official package ``mcp`` does the protocol."""
 
 import json
+import math
 import os
 import re
 import shlex
@@ -205,33 +206,44 @@ class McpServers:
 
     def _named(self, listed: Sequence[tuple[McpServer, Any, dict[str, Any]]]) -> Iterator[AgentTool]:
         owners = Counter(name for _, name in {(id(server), tool["name"]) for server, _, tool in listed})
+        words = [re.sub(r"[^A-Za-z0-9_]+", "_", s.name).strip("_") if len(s.name) <= 30 else "" for s in self._servers]
+        free = [bool(word) and words.count(word) == 1 for word in words]  # a long name is a command
+        prefixes = {id(s): words[n] if free[n] else f"server{n + 1}" for n, s in enumerate(self._servers)}
         for server, client, tool in listed:
             name = tool["name"]
             if owners[name] > 1:
-                own = server.name if len(server.name) <= 30 else f"server{self._servers.index(server) + 1}"  # a command
-                name = f"{re.sub(r'[^A-Za-z0-9_]+', '_', own).strip('_')}__{name}"
+                name = f"{prefixes[id(server)]}__{name}"
                 self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
             about = tool.get("annotations")
             hints = [hint for hint, given in about.items() if given is True] if isinstance(about, dict) else []
             documentation = {key: tool[key] for key in ("description", "inputSchema") if tool.get(key) is not None}
             run = partial(self._call, server.name, client, tool)
-            yield AgentTool(name, {"name": name, **documentation}, run, server.name, ", ".join(hints))
+            yield AgentTool(name, {"name": name, "inputSchema": {}} | documentation, run, server.name, ", ".join(hints))
 
     def _call(self, server: str, client: Any, tool: Mapping[str, Any], arguments: Mapping[str, Any]) -> str:
         """Return the result of a tool as text; ToolFailed with what the server or the tool says is wrong."""
         try:
             result = self._portal.call(client.call_tool, tool["name"], dict(arguments)).meta[AS_SENT]
+            return _result_text(json.loads(result), tool.get("outputSchema"))
+        except ToolFailed:
+            raise
         except Exception as error:  # noqa: BLE001  # a server that is gone, hangs or answers nonsense
             raise ToolFailed(f"MCP server {server}: {_reason(error, self._timeout)}") from None
-        content, value = result.get("content"), result.get("structuredContent")
-        text = "\n".join(map(block_text, content if isinstance(content, list) else [content] if content else []))
-        if not text and value is not None:
-            text = json.dumps(value, ensure_ascii=False)
-            if not result.get("isError"):
-                _demand_valid(value, tool.get("outputSchema"))
-        if result.get("isError"):
-            raise ToolFailed(text or "the tool failed and did not say why")
-        return text
+
+
+def _result_text(result: Mapping[str, Any], schema: Any) -> str:
+    """A result as text, with its value if no text tells it; ToolFailed for one that failed or breaks the schema."""
+    content, value = result.get("content"), result.get("structuredContent")
+    blocks = content if isinstance(content, list) else [content] if content else []
+    text = "\n".join(map(block_text, blocks))
+    untold = all(isinstance(block, dict) and block.get("type") not in ("text", "resource") for block in blocks)
+    if value is not None and (untold or not text):
+        text = f"{text}\n{json.dumps(value, ensure_ascii=False)}".strip()
+        if not result.get("isError"):
+            _demand_valid(value, schema)
+    if result.get("isError"):
+        raise ToolFailed(text or "the tool failed and did not say why")
+    return text
 
 
 def _demand_valid(value: Any, schema: Any) -> None:
@@ -256,8 +268,10 @@ async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncItera
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
+        start = stack.enter_context(anyio.fail_after(timeout + 10.0))  # it asks for that long for its newest protocol
         if server.url is None:
-            transport: Any = stdio_client(StdioServerParameters.model_validate(server.model_dump()), log)
+            fields = server.model_dump() | {"encoding_error_handler": "replace"}
+            transport: Any = stdio_client(StdioServerParameters.model_validate(fields), log)
         elif server.type == "sse" or (server.type is None and server.url.rstrip("/").endswith("/sse")):
             transport = sse_client(server.url, server.headers, timeout, _IDLE)
         else:
@@ -266,6 +280,7 @@ async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncItera
         client = await stack.enter_async_context(Client(as_sent(transport), read_timeout_seconds=timeout))
         with anyio.fail_after(timeout):
             tools = await _tools(client)
+        start.deadline = math.inf
         yield client, tools
 
 
@@ -275,9 +290,9 @@ async def _tools(client: Any) -> list[Any]:
     cursor = None
     for _ in range(_MOST_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += [tool.meta[AS_SENT] for tool in page.tools]
+        tools += [json.loads(tool.meta[AS_SENT]) for tool in page.tools]
         cursor = page.next_cursor
-        if cursor is None:
+        if not cursor:
             return tools
     raise ValueError(f"its list of tools does not end: {len(tools):,} in {_MOST_PAGES} pages")
 
@@ -313,6 +328,7 @@ def _reason(error: BaseException, timeout: float) -> str:
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False)[0]
         return f"it answers with something else than MCP says: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-    if isinstance(error, TimeoutError) or "timed out" in str(error).lower():
+    said = str(error) or type(error).__name__
+    if isinstance(error, TimeoutError) or re.fullmatch(r"\w*Timeout|Request .* timed out", said):
         return f"no answer within {timeout:g} seconds"
-    return " ".join(str(error).split())[:300] or type(error).__name__
+    return " ".join(said.split())[:300]

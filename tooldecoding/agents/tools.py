@@ -45,12 +45,18 @@ class AgentTool:
     server: str = ""
     hints: str = ""
 
-    def result(self, arguments: Mapping[str, Any]) -> str:
-        """Run it; a result beyond ``MOST_RESULT`` characters is cut, and says so. ToolFailed if it fails."""
-        text = self.run(arguments)
-        if len(text) <= MOST_RESULT:
-            return text
-        return f"{text[:MOST_RESULT]}\n[cut: the first {MOST_RESULT:,} of {len(text):,} characters]"
+    def result(self, arguments: Mapping[str, Any], room: Callable[[str], int] = len) -> str:
+        """Run it; ToolFailed if it fails. What it says is cut, and says so, where ``room`` for characters ends."""
+        try:
+            return _cut(self.run(arguments), room)
+        except ToolFailed as error:
+            raise ToolFailed(_cut(str(error), room)) from error.__cause__
+
+
+def _cut(text: str, room: Callable[[str], int]) -> str:
+    text = text.encode(errors="replace").decode()  # no prompt may have half characters
+    most = room(text[:MOST_RESULT])
+    return text if len(text) <= most else f"{text[:most]}\n[cut: the first {most:,} of {len(text):,} characters]"
 
 
 def demand_callable(spec: ToolSpec) -> None:

@@ -27,6 +27,7 @@ from eval.commands.tune import TUNE
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.agent import AGENT
 from tooldecoding.cli.command import GroupedHelp
+from tooldecoding.cli.console import shown
 from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.doctor import DOCTOR
 from tooldecoding.cli.lookup import LOOKUP
@@ -99,7 +100,7 @@ def _flush() -> OSError | None:
 
 def _say(reason: str) -> None:
     with suppress(OSError):  # standard error may be full or closed, too
-        print(f"error: {reason}", file=sys.stderr)
+        print(f"error: {shown(reason)}", file=sys.stderr)
 
 
 COMMANDS: Final = (

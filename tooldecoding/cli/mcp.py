@@ -25,6 +25,7 @@ def running_servers(options: McpOptions) -> Iterator[McpServers]:
     """
     demand_extra("mcp", "mcp")
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs a traceback for each line that is no JSON
+    logging.getLogger("client").addFilter(lambda record: not record.exc_info)  # and for each note that is none
     with McpServers(options.servers, options.tool_timeout) as servers:
         servers.tools, left_out = runnable(servers.tools)
         for note in [*servers.notes, *left_out]:
