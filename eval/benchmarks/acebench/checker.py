@@ -144,7 +144,7 @@ def _is_same_number(value: Any, truth: Any) -> bool:
 def _check_list(key: str, value: Sequence[Any], documented: Mapping[str, Any], truth: Any) -> Fault | None:
     items = documented.get("items")
     if isinstance(items, dict) and items.get("type") not in ("object", "dict"):
-        same = len(value) == len(truth) and all(map(_is_alike, value, truth))
+        same = [*map(standardise, value)] == [*map(standardise, truth)]
         return None if same else _wrong("value_error:list/tuple", key, value, truth)
     if len(value) != len(truth):
         return _wrong("value_error:list_dict_count", key, value, truth)
@@ -154,10 +154,6 @@ def _check_list(key: str, value: Sequence[Any], documented: Mapping[str, Any], t
         if fault := _check_object(key, given, expected):
             return fault
     return None
-
-
-def _is_alike(value: Any, truth: Any) -> bool:
-    return bool(standardise(value) == standardise(truth))
 
 
 def _check_object(key: str, value: Mapping[str, Any], truth: Any) -> Fault | None:
