@@ -1,7 +1,11 @@
-"""Imports run one way: lookup -> voting -> tooldecoding -> eval, and only the command line sees all four."""
+"""Imports run one way: lookup -> voting -> tooldecoding -> eval, and only the command line sees all four.
+
+Those in lookup run in no circle, those for type checkers too.
+"""
 
 import ast
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -42,3 +46,16 @@ def test_no_arrow_runs_back(file: Path) -> None:
 def test_lower_layers_need_no_torch(layer: str) -> None:
     for file in (ROOT / layer).rglob("*.py"):
         assert not HEAVY & imported(file), file
+
+
+def test_no_file_of_lookup_imports_itself_by_way_of_others() -> None:
+    files = {".".join(f.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): f for f in FILES}
+    arrows: dict[str, set[str]] = {}
+    for name, file in files.items():
+        found = arrows.setdefault(name, set())
+        for node in nodes(file) if name.startswith("lookup") else ():
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found |= {f"{node.module}.{alias.name}" for alias in node.names} & files.keys() or {str(node.module)}
+    TopologicalSorter(arrows).prepare()  # an error if there is a circle

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from voting import TypeCheckError, check_value
 
 
 def parameter(
@@ -23,6 +24,15 @@ def documented(name: str, required: Sequence[str] | None = None, description: st
     """Documentation of a tool, key -> schema; all keys are required unless said otherwise."""
     schema = {"type": "object", "properties": keys, "required": list(keys if required is None else required)}
     return {"name": name, "description": description, "parameters": schema}
+
+
+def accepts(spec: ParameterSpec, value: Any) -> bool:
+    """Whether a value passes the check of the vote."""
+    try:
+        check_value(value, spec)
+    except TypeCheckError:
+        return False
+    return True
 
 
 def lookup(*tools: ToolSpec) -> LookupDictionary:

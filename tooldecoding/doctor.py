@@ -10,6 +10,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lookup import extract
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.detect_format import printable
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import PRINTED
@@ -31,8 +32,6 @@ from tooldecoding.tokens.token_texts import END
 
 _MOST_TOKENS: Final = 64
 """Tokens of a value; no sample has more."""
-_SHOWN: Final = 200
-"""Characters of a text in a message."""
 
 CALLS: Final[Mapping[str, Sequence[Call]]] = {
     "a text and a number": [Call("get_weather", {"city": "Paris", "days": 3})],
@@ -135,9 +134,9 @@ def _own_call(decoder: SyntheticDecoder, engine: Engine) -> str:
     except ToolDecodingError as error:
         return f"not asked: {error}"
     if not result.calls:
-        return f"no call, but {_shown(result.content)}"
+        return f"no call, but {printable(result.content)}"
     form = result.call_format
-    return f"{form.name}: {_shown(form.opener + result.calls[0].name + form.bracket)}"
+    return f"{form.name}: {printable(form.opener + result.calls[0].name + form.bracket)}"
 
 
 def _turn_ends(decoder: SyntheticDecoder) -> list[dict[str, Any]]:
@@ -172,7 +171,7 @@ def _difference(decoder: SyntheticDecoder, call_format: CallFormat, calls: Seque
         return str(error)
     decoded = before + result.token_ids
     if result.text != text:
-        return f"expected {_shown(text)}, decoded {_shown(result.text)}"
+        return f"expected {printable(text)}, decoded {printable(result.text)}"
     if own[: len(before)] != before or decoded == own:
         return ""
     place = next((n for n, (a, b) in enumerate(zip(own, decoded, strict=False)) if a != b), 0)
@@ -182,10 +181,6 @@ def _difference(decoder: SyntheticDecoder, call_format: CallFormat, calls: Seque
 
 def _options(call_format: CallFormat, max_calls: int) -> DecodeOptions:
     return DecodeOptions(format=call_format.name, order_limit=1, max_calls=max_calls, max_value_tokens=_MOST_TOKENS)
-
-
-def _shown(text: str) -> str:
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def examine(

@@ -1,7 +1,6 @@
 """What a checker finds wrong, in the official scorer's words."""
 
 import re
-import reprlib
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
@@ -15,8 +14,6 @@ CRASH: Final = "official_scorer:crash"
 """Our own error type: the official scorer ends with an exception there, and gives no verdict on anything."""
 
 _IGNORED: Final = re.compile(r"[ ,./\-_*^]")
-_SHORT: Final = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 120
 
 
 @dataclass(frozen=True)
@@ -34,9 +31,3 @@ class ScorerCrash(ToolDecodingError):
 def standardise(value: Any) -> Any:
     """A text as BFCL and ACEBench compare it: without some marks and case; any other value as it stands."""
     return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
-
-
-def shown(value: Any) -> str:
-    """A value for a message, in at most 200 characters."""
-    text = _SHORT.repr(value)
-    return text if len(text) <= 200 else text[:197] + "..."

@@ -103,7 +103,7 @@ RESTBENCH: Final = FirstCall(
     name="restbench",
     categories=(ALL,),
     figure="first path",
-    reader=load_samples,
+    load=load_samples,
     note=f"{VALIDITY_NOTE} First path is exact: the first call names the operation that people wrote down as the first "
     "of the correct path. Later steps are not decoded, for they need the answers of the live service.",
 )

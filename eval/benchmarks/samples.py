@@ -1,7 +1,7 @@
 """What a benchmark provides: samples, and verdicts on predictions."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,6 +88,9 @@ class Benchmark(ABC):
         As on the command line: ``acebench``, ``api-bank``, ``bfcl-live``, ….
     categories : tuple of str
         All categories, in the order of reports.
+    load : callable
+        Reads the samples of some categories, in official order, from what ``--data`` names; EvalError if it does not
+        hold them, or is malformed.
     call_format : str
         Call format of predictions, a name in ``CALL_FORMATS``.
     note : str
@@ -98,19 +101,10 @@ class Benchmark(ABC):
 
     name: str
     categories: tuple[str, ...]
+    load: Callable[[str, Sequence[str]], list[Sample]]
     call_format: str = "pythonic"
     note: str = ""
     has_figures: bool = False
-
-    @abstractmethod
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the samples of some categories, in official order.
-
-        Raises
-        ------
-        EvalError
-            If ``data`` does not hold them, or is malformed.
-        """
 
     @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:

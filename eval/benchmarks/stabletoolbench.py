@@ -89,7 +89,7 @@ STABLETOOLBENCH: Final = FirstCall(
     name="stabletoolbench",
     categories=GROUPS,
     figure="relevant tool",
-    reader=load_samples,
+    load=load_samples,
     note=f"{VALIDITY_NOTE} Relevant tool: the first call names one of the tools that the query was written for. Later "
     "steps are not decoded, for they need the answers of the services.",
 )

@@ -7,6 +7,7 @@ calls, each of which names its step, in place of a JSON list of steps. The offic
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any, Final, Literal
@@ -112,11 +113,33 @@ class StepAnswer:
         )
 
 
+def load_samples(folder: str, data: str, categories: Sequence[str]) -> list[Sample]:
+    """Return the plans of some stages; the answer of each is a tuple of ``StepAnswer``.
+
+    Names of tools and keys that no call in Python's syntax can have are changed: ``class`` is ``is_class``.
+
+    Parameters
+    ----------
+    folder : str
+        That of the language.
+    data : str
+        A checkout of ``JoeYing1019/UltraTool``.
+
+    Raises
+    ------
+    EvalError
+        For a missing or malformed file, with file and line.
+    """
+    root = Path(data) / "data" / folder / "test_set"
+    if not root.is_dir():
+        raise EvalError(f"{data}: --data for ultratool is a checkout of JoeYing1019/UltraTool; found no folder {root}")
+    return [_sample(row, c, place) for c in categories for place, row in read_lines(root / f"{c}.json")]
+
+
 @dataclass(frozen=True, kw_only=True)
 class UltraTool(Benchmark):
     """One language of UltraTool; a step without keys is never right in the stage of usage, as officially."""
 
-    folder: str
     categories: tuple[str, ...] = STAGES
     has_figures: bool = True
     note: str = (
@@ -125,28 +148,6 @@ class UltraTool(Benchmark):
         "accuracy, and for usage the official similarity of values (1 minus the normalised Levenshtein distance). "
         "Planning and tool creation are left out: their official judge is a language model and was not run."
     )
-
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the plans of some stages; the answer of each is a tuple of ``StepAnswer``.
-
-        Names of tools and keys that no call in Python's syntax can have are changed: ``class`` is ``is_class``.
-
-        Parameters
-        ----------
-        data : str
-            A checkout of ``JoeYing1019/UltraTool``.
-
-        Raises
-        ------
-        EvalError
-            For a missing or malformed file, with file and line.
-        """
-        root = Path(data) / "data" / self.folder / "test_set"
-        if not root.is_dir():
-            raise EvalError(
-                f"{data}: --data for ultratool is a checkout of JoeYing1019/UltraTool; found no folder {root}"
-            )
-        return [_sample(row, c, place) for c in categories for place, row in read_lines(root / f"{c}.json")]
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return right if all steps are; the figure of the stage has the points of the steps.
@@ -241,5 +242,5 @@ def _calls(answers: Sequence[StepAnswer], stage: str) -> Iterator[Call]:
             yield Call(_NEEDS[stage][0], {STEP: answer.number})
 
 
-ULTRATOOL: Final = UltraTool(name="ultratool", folder="English-dataset")
-ULTRATOOL_ZH: Final = UltraTool(name="ultratool-zh", folder="Chinese-dataset")
+ULTRATOOL: Final = UltraTool(name="ultratool", load=partial(load_samples, "English-dataset"))
+ULTRATOOL_ZH: Final = UltraTool(name="ultratool-zh", load=partial(load_samples, "Chinese-dataset"))

@@ -3,16 +3,17 @@
 TOOLDEC counts the same as syntax errors (version 3, section 4.2): calls of unknown tools, unreadable calls, wrong keys.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from eval.benchmarks.bfcl.parser import pythonic_calls
 from eval.benchmarks.error_class import attempted_names
-from eval.benchmarks.faults import ErrorClass, shown
+from eval.benchmarks.faults import ErrorClass
 from eval.benchmarks.python_calls import CallDecodeError
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from lookup.dictionary import LookupDictionary
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 from voting.type_check import TypeCheckError, check_value
 
@@ -37,23 +38,18 @@ Problem = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class FirstCall(Benchmark):
-    """Answers are valid calls, and the first one names the tool with which to begin. Later steps are not decoded.
+    """Answers are valid calls, and the first one names a tool with which to begin: those in the sample's answer.
+
+    Later steps are not decoded.
 
     Attributes
     ----------
     figure : str
         What the share of such first calls is called.
-    reader : callable
-        Reads the samples of some categories; the answer of each is a set of the tools with which to begin.
     """
 
     figure: str
-    reader: Callable[[str, Sequence[str]], list[Sample]]
     has_figures: bool = True
-
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the samples of some categories."""
-        return self.reader(data, categories)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return right for one valid call or more; ``error_type`` and ``figures`` say what is wrong with others.
@@ -84,7 +80,7 @@ class FirstCall(Benchmark):
 
 def _problems(call: Call, tools: LookupDictionary) -> Iterator[Problem]:
     if call.name not in tools:
-        yield "unknown tool", f"there is no tool {shown(call.name)}"
+        yield "unknown tool", f"there is no tool {short_repr(call.name)}"
         return
     specs = {spec.name: spec for spec in tools[call.name].parameters}
     for name, spec in specs.items():
@@ -92,7 +88,7 @@ def _problems(call: Call, tools: LookupDictionary) -> Iterator[Problem]:
             yield "missing key", f"{call.name} requires {name!r}"
     for key, value in call.arguments.items():
         if key not in specs:
-            yield "unknown key", f"{call.name} has no key {shown(key)}"
+            yield "unknown key", f"{call.name} has no key {short_repr(key)}"
             continue
         try:
             check_value(value, specs[key])

@@ -53,7 +53,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def clustered(differences: Sequence[float], clusters: Sequence[Hashable], seed: int = 0) -> Estimate:
+def clustered(differences: Sequence[float], clusters: Sequence[Hashable]) -> Estimate:
     """Return the mean of paired differences with its 95 % interval, clusters resampled.
 
     A percentile bootstrap: whole clusters (dialogues) are drawn with replacement, for what belongs to one depends on
@@ -70,7 +70,7 @@ def clustered(differences: Sequence[float], clusters: Sequence[Hashable], seed: 
     # a resample is determined by how often it has each kind of cluster
     kinds = Counter((sums[cluster], count) for cluster, count in counts.items())
     pairs, frequency = np.array(list(kinds)), np.array(list(kinds.values()))
-    drawn = np.random.default_rng(seed).multinomial(len(counts), frequency / len(counts), size=RESAMPLES)
+    drawn = np.random.default_rng(0).multinomial(len(counts), frequency / len(counts), size=RESAMPLES)
     total = drawn @ pairs
     low, high = np.quantile(total[:, 0] / total[:, 1], [0.025, 0.975])
     return Estimate(sum(differences) / len(differences), float(low), float(high))

@@ -8,8 +8,9 @@ import yaml
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
+from eval.metrics.accuracy import Estimate
 from eval.report.drawing import GRID, LINES, blank_figure, chart_style, printable, save_figure
-from eval.report.table import NONE, Table, probability
+from eval.report.table import NONE, Table, percent, probability
 from eval.tuning.decoded_prompt import VoteOptions
 from tooldecoding.cli.console import shown
 from tooldecoding.options.model_options import ModelOptions
@@ -81,10 +82,7 @@ def _stopping_table(found: Record) -> Table:
 
 
 def _percent(row: Record) -> str:
-    if row["interval"] is None:
-        return NONE
-    low, high = row["interval"]
-    return f"{100 * row['accuracy']:.1f} ({100 * low:.1f}-{100 * high:.1f})"
+    return percent(row["interval"] and Estimate(row["accuracy"], *row["interval"]))
 
 
 def _latency_cells(latency: Record) -> tuple[str, str]:

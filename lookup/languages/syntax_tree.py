@@ -172,18 +172,10 @@ class Repeat(Node):
         return choice(found)
 
 
-@dataclass(frozen=True, eq=False)
-class Look(Node):
-    """A text that must follow, or must not."""
-
-    part: Node
-    negative: bool
+class Condition(Node):
+    """What looks at the text around and matches no character."""
 
     is_plain = False
-
-    @property
-    def inside(self) -> tuple[Node, ...]:
-        return (self.part,)
 
     @property
     def empty(self) -> Node:
@@ -192,30 +184,32 @@ class Look(Node):
     @property
     def solid(self) -> Node:
         return NOTHING
+
+
+@dataclass(frozen=True, eq=False)
+class Look(Condition):
+    """A text that must follow, or must not."""
+
+    part: Node
+    negative: bool
+
+    @property
+    def inside(self) -> tuple[Node, ...]:
+        return (self.part,)
 
     def at(self, is_start: bool) -> Node:
         return Look(self.part.at(is_start), self.negative) if self.has_start else self
 
 
 @dataclass(frozen=True, eq=False)
-class Edge(Node):
+class Edge(Condition):
     """The start or the end of the text, a word boundary, or none."""
 
     kind: Literal["start", "end", "boundary", "no boundary"]
 
-    is_plain = False
-
     @property
     def has_start(self) -> bool:
         return self.kind == "start"
-
-    @property
-    def empty(self) -> Node:
-        return self
-
-    @property
-    def solid(self) -> Node:
-        return NOTHING
 
     def at(self, is_start: bool) -> Node:
         return self if self.kind != "start" else EMPTY if is_start else NOTHING

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from boundaries.vocabularies import FOLDER, SHARED, vocabularies
+from boundaries.vocabularies import FOLDER, FOUND
 from eval.bench.lesson import BONUS, Lesson
 from eval.bench.methods import EngineMethod, GenerateMethod, Method, Run, library
 from eval.bench.methods import tool_decoding as method_of
@@ -25,8 +25,8 @@ from voting import draw_orders
 
 @lru_cache(maxsize=2)
 def subject(vocabulary: str = "") -> Subject:
-    """A tiny model of random weights, around one of the vocabularies in ``SHARED``."""
-    tokenizer = str(SHARED / FOLDER / vocabulary) if vocabulary else None
+    """A tiny model of random weights, around one of the vocabularies in ``FOLDER``."""
+    tokenizer = str(FOLDER / vocabulary) if vocabulary else None
     return load_subject(BenchOptions(shapes=("tiny",), tokenizer=tokenizer), "tiny", torch.device("cpu"))
 
 
@@ -80,7 +80,7 @@ def _free_tokens(task: Task, order: tuple[str, ...], table: TokenTable) -> int:
 
 @pytest.mark.parametrize(
     ("vocabulary", "batch", "limit"),
-    [("", 1, 1), ("", 3, 2), ("", 1, 24), *((name, 1, limit) for name in vocabularies(SHARED) for limit in (1, 12))],
+    [("", 1, 1), ("", 3, 2), ("", 1, 24), *((name, 1, limit) for name in FOUND for limit in (1, 12))],
 )
 def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(vocabulary: str, batch: int, limit: int) -> None:
     work, table = workload(batch, vocabulary, value_tokens=3), subject(vocabulary).decoder.table

@@ -1,13 +1,13 @@
 """Calls of the corpora that their documentation admits, as cases: in several orders, with and without optional keys."""
 
 import itertools
-import json
 import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from boundaries.judge import Case, is_admitted_call
+from data import rows
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
@@ -42,8 +42,7 @@ def _seal_entries(folder: Path) -> Iterator[Entry]:
     """The dev split; a prompt offers the tools that it needs and some that stand beside them."""
     known = extract((folder / "tool.jsonl").read_text(encoding="utf-8"), on_duplicate="rename")
     place = {tool.name: number for number, tool in enumerate(known.tools)}
-    for line in (folder / "dev.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
+    for row in rows(folder / "dev.jsonl"):
         calls = tuple(Call(call["api"], call["parameters"]) for call in row["calling"])
         if all(call.name in place for call in calls):
             near = {n for c in calls for n in range(place[c.name], place[c.name] + _NEIGHBOURS)}

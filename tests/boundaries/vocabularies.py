@@ -1,27 +1,25 @@
 """The vocabularies of well-known models under decoders with tiny random models; tests skip where they are absent."""
 
-from pathlib import Path
-
+import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
+from data import DATA
 from tiny_models import tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import TokenTable
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
-FOLDER = "tokenizers"
+FOLDER = DATA.parent / "tokenizers"
+FOUND = sorted(path.parent.name for path in FOLDER.glob("*/tokenizer.json"))
+"""Names of the tokenizers."""
+
+needs_vocabularies = pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {FOLDER}")
 
 
-def vocabularies(shared: Path) -> list[str]:
-    """Names of the tokenizers in a folder of shared material, none where it has none."""
-    return sorted(path.parent.name for path in (shared / FOLDER).glob("*/tokenizer.json"))
-
-
-def real_decoder(shared: Path, name: str, marked: bool) -> SyntheticDecoder:
+def real_decoder(name: str, marked: bool) -> SyntheticDecoder:
     """A decoder with one of these tokenizers, perhaps with all formats' marks and ends of turns as tokens."""
-    tokenizer = AutoTokenizer.from_pretrained(str(shared / FOLDER / name))
+    tokenizer = AutoTokenizer.from_pretrained(str(FOLDER / name))
     if marked:
         tokenizer.add_tokens([*dict.fromkeys([*MARKS, *TURN_ENDS])], special_tokens=True)
     return decoder_with(tokenizer)

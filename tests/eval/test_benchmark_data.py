@@ -198,7 +198,6 @@ WRONG: list[tuple[str, Files, str]] = [
     (ACE, SMALL["acebench"] | {TRUTHS: [{"id": "q", "ground_truth": {}}]}, "an object {tool"),
     (ACE, SMALL["acebench"] | {TRUTHS: [{"id": "p", "ground_truth": {"f": {}}}]}, "together: p, q in one alone"),
     (LIVE, {}, "no such folder"),
-    ("bfcl-live live_easy", {"x": ""}, "unknown category 'live_easy'; known: live_simple"),
     (LIVE, {"BFCL_v4_multiple.json": []}, r"live_simple\.json is .*there is BFCL_v4_multiple\.json"),
     (LIVE, {SIMPLE: []}, r"possible_answer/BFCL_v4_live_simple\.json is missing.*there is nothing"),
     (LIVE, {SIMPLE: [bfcl_row(), '{"id": '], ANSWERS: []}, r"live_simple\.json:2:8: malformed"),

@@ -14,9 +14,9 @@ from eval.methods.scored_text import ScoredText
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import Evidence, derive
 from eval.tuning.tune import decoding_again
-from formats.law.law import decoders
+from formats.law.law import KINDS
 from lookup import extract
-from synthetic import Eager
+from synthetic import Eager, synthetic
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -42,13 +42,13 @@ Run = Callable[[Sequence[Request]], list[DecodeResult]]
 
 def run(call_format: str, marks_are_tokens: bool, seed: int, asked: Sequence[Request]) -> list[DecodeResult]:
     """Decode with a model that likes special characters, or a further call, or nothing."""
-    decoder, texts = decoders()[marks_are_tokens], decoders()[marks_are_tokens].table.texts
+    decoder = synthetic(KINDS[marks_are_tokens])
 
     def bias(piece: bytes) -> float:
         return 4.0 if seed % 3 == 1 and all(byte in SPECIAL for byte in piece) else 0.0
 
     if seed % 3:
-        decoder.engine = RandomEngine(texts, seed, bias)
+        decoder.engine = RandomEngine(decoder.table.texts, seed, bias)
     else:
         decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "f")
     return decoder.run(asked)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.benchmarks.bfcl.parser import decode_calls
 from eval.benchmarks.python_calls import CallDecodeError
-from lookup.dictionary import ToolSpec
 from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.values.literal_values import is_literal, render_value
 from tooldecoding.calls.decoded_call import DecodedCall
@@ -50,10 +49,6 @@ def as_bfcl_reads(text: str) -> Any:
         return None
 
 
-def spec_of(call: Call) -> ToolSpec:
-    return tool(call.name, *(parameter(key, "any") for key in call.arguments))
-
-
 @pytest.mark.parametrize("name", CALL_FORMATS)
 @given(calls=st.lists(CALLS, min_size=1, max_size=3))
 def test_calls_are_read_back_where_the_format_carries_their_names(name: str, calls: list[Call]) -> None:
@@ -62,7 +57,8 @@ def test_calls_are_read_back_where_the_format_carries_their_names(name: str, cal
     literals = [render_value(value, form.notation) for call in calls for value in call.arguments.values()]
     assume(all(is_literal(literal, form.notation) for literal in literals))  # raw texts have no escapes
     text = form.render(calls)
-    carried = not any(unreadable(form, {call.name: spec_of(call)}) for call in calls)
+    specs = [tool(call.name, *(parameter(key, "any") for key in call.arguments)) for call in calls]
+    carried = not any(unreadable(form, {spec.name: spec}) for spec in specs)
     assert bool(unread(form, text, calls)) != carried
 
 

@@ -8,8 +8,9 @@ import pytest
 from data import DATA, needs_data
 from formats.law.documents import Document, documents
 from formats.law.judges import DEFAULT, MEMBER
-from formats.law.law import BIASES, check, decoders, texts, uncarried
+from formats.law.law import BIASES, check, texts, uncarried
 from formats.readers.reader_cases import needs_judges
+from synthetic import synthetic
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -42,7 +43,7 @@ def test_free_values_leave_names_and_keys(name: str) -> None:
     for number, document in enumerate(everything()[7 :: STEP // 2]):
         if uncarried(document, call_format):
             continue
-        decoder = decoders()[0]
+        decoder = synthetic()
         decoder.engine = RandomEngine(decoder.table.texts, number, list(BIASES.values())[number % len(BIASES)])
         options = DecodeOptions(format=name, value_constraint="free", max_value_tokens=12, max_calls=2, order_limit=2)
         [result] = decoder.run([Request(document.question + "\n", document.tools, options)])

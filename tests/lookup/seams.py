@@ -11,7 +11,6 @@ from lookup.schema.document import Document
 from lookup.schema.value_schema import ValueSchema, value_schema
 from lookup.values.grammar import ValueGrammar, schema_grammar
 from lookup.values.notations import BareKeys, Notation, RawText
-from voting import TypeCheckError, check_value
 
 Schema = dict[str, Any]
 NOTATIONS: list[Notation] = [
@@ -44,15 +43,6 @@ def spec(kind: ValueType | Any, enum: tuple[Any, ...] | None = None, **fields: A
 def record(*keys: tuple[str, ValueType], required: bool = True) -> ValueType:
     """An object with these keys."""
     return ValueType("dict", properties=tuple(ParameterSpec(name, t, "", required) for name, t in keys))
-
-
-def accepts(spec: ParameterSpec, value: Any) -> bool:
-    """Whether a value passes the check of the vote."""
-    try:
-        check_value(value, spec)
-    except TypeCheckError:
-        return False
-    return True
 
 
 def steps(work: Callable[[], object]) -> int:

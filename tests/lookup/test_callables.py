@@ -10,11 +10,12 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, create_model
-from seams import accepts, key_text, tool_text
+from seams import key_text, tool_text
 
 from lookup import DocumentationError, extract
 from lookup.values.grammar import value_grammar
 from lookup.values.literal_values import read_value, render_value
+from tools import accepts
 from voting import check_value
 
 

@@ -2,15 +2,14 @@
 
 import json
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from seams import key_text, tool_text
 
+from data import DATA
 from lookup import DocumentationError, extract
 
-SHARED = Path(__file__).resolve().parents[2].parent / "shared"
-ROWS = [SHARED / "judges" / name for name in ("rendered.jsonl", "rendered_more.jsonl")]
+ROWS = [DATA.parent / "judges" / name for name in ("rendered.jsonl", "rendered_more.jsonl")]
 
 
 def printed(schema, form, depth=0):

@@ -9,7 +9,6 @@ import pytest
 from drawn_schemas import combined
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seams import accepts
 
 from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
@@ -17,6 +16,7 @@ from lookup.errors import DocumentationError
 from lookup.schema.value_schema import value_schema
 from lookup.values.grammar import schema_grammar, value_grammar
 from lookup.values.literal_values import render_value
+from tools import accepts
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 NAMES = ["a", "b", "c"]

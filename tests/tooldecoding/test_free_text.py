@@ -198,13 +198,6 @@ def test_arguments_are_compared_as_values(orders: int, first: str, second: str, 
     assert (len(result.calls), result.repeated, result.valid) == (2 - equal, equal, True)
 
 
-@pytest.mark.parametrize("choice", ["none", "auto", "required"])
-def test_calls_are_limited(choice: str) -> None:
-    wanted = CALL_FORMATS["hermes"].render(CALLS)
-    result = answer(wanted, tool_choice=choice, max_text_tokens=3, max_calls=1, format="hermes")
-    assert len(result.calls) == (choice != "none")
-
-
 REAL = ToolDecoder(synthetic().model, synthetic().tokenizer)
 
 

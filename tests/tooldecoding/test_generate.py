@@ -26,11 +26,10 @@ from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding import ToolDecoder, tool_decoding
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.method import ToolDecodingMethod, ToolDecodingOutput
+from tools import documented
 
 TOKENIZER = byte_level_tokenizer()
-KEYS = {"city": {"type": "string"}, "days": {"type": "integer"}}
-SCHEMA = {"type": "object", "properties": KEYS, "required": ["city", "days"]}
-DOCS = json.dumps({"name": "GetWeather", "description": "The weather.", "parameters": SCHEMA})
+DOCS = json.dumps(documented("GetWeather", None, "The weather.", city={"type": "string"}, days={"type": "integer"}))
 PROMPT = "User: the weather in Rome for three days, please, and in New York\n"
 OPTIONS: dict[str, Any] = {"max_value_tokens": 6, "order_limit": 1}
 FOLDER = str(Path(__file__).parents[2] / "tooldecoding" / "generate" / "hub")

@@ -4,12 +4,12 @@ import itertools
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 from unittest.mock import Mock
 
 import pytest
 
-from eval.methods.tooldec.decoder import FORMS, ToolDecResult, run_tooldec
+from eval.methods.tooldec.decoder import Form, ToolDecResult, run_tooldec
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
@@ -80,7 +80,7 @@ def test_strategies_neighbours_and_drafts_change_nothing(place: int, shape: str)
             assert logprobs(together) == pytest.approx(logprobs(alone), abs=1e-3)
             assert logprobs(together) == pytest.approx(logprobs(plain), abs=1e-3)
             assert list(map(cost, together)) == list(map(cost, alone))
-    for form in FORMS:
+    for form in get_args(Form):
         results = [run_tooldec(made[-1], [request], form)[0] for request in tasks()]
         for decoder in made:
             for one, other in zip(run_tooldec(decoder, tasks(), form), results, strict=True):

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from boundaries.judge import Wanter
-from boundaries.vocabularies import SHARED, real_decoder, vocabularies
+from boundaries.vocabularies import FOUND, needs_vocabularies, real_decoder
 from synthetic import synthetic
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -34,7 +34,6 @@ CALLS = [
 PARALLEL = {f.name: f for f in CALL_FORMATS.values() if f.parallel}
 ENDS = ("\n<|endoftext|>", "\n\n<|im_end|>", "<|endoftext|>", " \n \n<|im_end|>", "\nThe call is made.<|im_end|>")
 """How models end behind the last call; a text is no call either."""
-FOUND = vocabularies(SHARED)
 
 
 def written(call_format: CallFormat, calls: Sequence[Call], end: str) -> str:
@@ -55,11 +54,11 @@ def decoded(decoder: SyntheticDecoder, text: str, call_format: CallFormat, rows:
     return result
 
 
-@pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
+@needs_vocabularies
 @pytest.mark.parametrize("name", FOUND)
 @pytest.mark.parametrize("marked", [False, True], ids=["marks as text", "marks as tokens"])
 def test_as_many_calls_as_the_model_writes(name: str, marked: bool) -> None:
-    decoder = real_decoder(SHARED, name, marked)
+    decoder = real_decoder(name, marked)
     if not marked:  # the ends alone
         decoder.tokenizer.add_tokens(["<|im_end|>", "<|endoftext|>"], special_tokens=True)
         decoder = SyntheticDecoder(decoder.model, decoder.tokenizer)

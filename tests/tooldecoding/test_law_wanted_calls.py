@@ -21,7 +21,7 @@ from transformers import MistralCommonBackend, MistralConfig, PreTrainedTokenize
 from boundaries.gold import gold_cases
 from boundaries.judge import AGAINST, Case, Judge
 from boundaries.values import demand_made_up
-from boundaries.vocabularies import SHARED, decoder_with, real_decoder, vocabularies
+from boundaries.vocabularies import FOUND, decoder_with, needs_vocabularies, real_decoder
 from data import DATA, needs_data
 from lookup.dictionary import ToolSpec
 from synthetic import decode, synthetic
@@ -36,14 +36,12 @@ from tooldecoding.tokens.token_table import TokenTable
 from tools import lookup, parameter, tool
 
 PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
-FOUND = vocabularies(SHARED)
-needs_vocabularies = pytest.mark.skipif(not FOUND, reason=f"there are no tokenizers in {SHARED}")
 
 
 @lru_cache(maxsize=1)
 def judge(name: str, marked: bool) -> Judge:
     """Tests run vocabulary by vocabulary, so that each is loaded once."""
-    return Judge(name, real_decoder(SHARED, name, marked))
+    return Judge(name, real_decoder(name, marked))
 
 
 @lru_cache(maxsize=2)

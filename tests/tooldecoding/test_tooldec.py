@@ -20,7 +20,7 @@ from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import Writer, synthetic
 from tooldecoding.calls.prepared_tools import PreparedTools
-from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
@@ -199,12 +199,6 @@ def test_the_end_of_the_context_is_reported() -> None:
         tooldec(engine, [5, *ids], lookup(WEATHER), **fields)
 
 
-def test_bad_input() -> None:
-    engine = RandomEngine(TABLE.texts)
-    with pytest.raises(ConfigError, match="unknown form 'json'; known: call, react"):
-        run_tooldec(synthetic(), [], "json")  # type: ignore[arg-type]
-    with pytest.raises(PromptError, match="the prompt is empty"):
-        tooldec(engine, "", lookup(PING))
+def test_names_that_cannot_be_told_apart_are_refused() -> None:
     with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\('"):
-        tooldec(engine, "Q", lookup(tool("f"), tool("f(x")))
-    assert run_tooldec(synthetic(), []) == []
+        tooldec(RandomEngine(TABLE.texts), "Q", lookup(tool("f"), tool("f(x")))

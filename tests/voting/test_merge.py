@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lookup import ParameterSpec, ValueType
 from lookup.errors import ToolDecodingError
-from tools import parameter, tool
-from voting import CandidateCall, CandidateValue, TypeCheckError, VotedParameter, check_value, draw_orders, merge
+from tools import accepts, parameter, tool
+from voting import CandidateCall, CandidateValue, VotedParameter, check_value, draw_orders, merge
 
 KEYS = ("city", "days", "price")
 NOTE = parameter("note", "str", required=False)
@@ -38,14 +38,6 @@ CANDIDATES = st.lists(st.tuples(VALUES, st.permutations(KEYS), st.floats(-3, 0))
 )
 
 
-def passes(value: Any, spec: Any) -> bool:
-    try:
-        check_value(value, spec)
-    except TypeCheckError:
-        return False
-    return True
-
-
 @given(CANDIDATES, st.integers(1, 12), st.randoms(use_true_random=False))
 def test_laws_of_every_vote(candidates: list[CandidateCall], copies: int, shuffler: random.Random) -> None:
     """The sequence of candidates changes nothing, copies of a call give that call, and a valid one has its types."""
@@ -57,7 +49,7 @@ def test_laws_of_every_vote(candidates: list[CandidateCall], copies: int, shuffl
     merged = merge([candidates[0]] * copies, BOOK)
     assert merged.arguments.items() <= one.items()
     assert all(p.votes == copies and p.share == 1.0 for p in merged.parameters)
-    assert merged.valid == all(passes(one[key], BOOK.parameter(key)) for key in KEYS)
+    assert merged.valid == all(accepts(BOOK.parameter(key), one[key]) for key in KEYS)
 
 
 def call(**values: Any) -> CandidateCall:
@@ -141,7 +133,7 @@ NUMBER = ParameterSpec("x", ValueType("any", any_of=(ValueType("float"), ValueTy
 def test_values_and_their_types(spec: Any, right: list[tuple[Any, Any]], wrong: list[Any]) -> None:
     for value, checked in right:
         assert repr(check_value(value, spec)) == repr(checked)
-    assert not any(passes(value, spec) for value in wrong)
+    assert not any(accepts(spec, value) for value in wrong)
 
 
 @pytest.mark.parametrize(

@@ -38,27 +38,17 @@ def output_console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress_bar(word: str, total: int | None, lasting: bool = True) -> Iterator[Callable[[int], None]]:
+def progress_bar(word: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on standard error; call the function with the number of steps that are done.
 
     Parameters
     ----------
     total : int or None
         None if it is not known.
-    lasting : bool
-        Whether the bar stays when all is done; one that does not stay shows on terminals alone.
     """
     columns = TextColumn(word), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()
     console = output_console(stderr=True)
-    hidden = not (lasting or console.is_terminal)
-    with Progress(
-        *columns,
-        console=console,
-        transient=not lasting,
-        redirect_stdout=False,
-        redirect_stderr=False,
-        disable=hidden,
-    ) as progress:
+    with Progress(*columns, console=console, redirect_stdout=False, redirect_stderr=False) as progress:
         task = progress.add_task(word, total=total)
         yield lambda count: progress.advance(task, count)
 

@@ -22,27 +22,6 @@ class Prefix:
     states: States
 
 
-@dataclass(frozen=True)
-class CacheStatistics:
-    """What a prefix cache holds and what it has saved.
-
-    Attributes
-    ----------
-    prompts, bytes : int
-        Its content now.
-    lookups, hits : int
-        Prompts looked up, and prompts with a cached prefix.
-    reused_positions : int
-        Token positions that were not computed again.
-    """
-
-    prompts: int
-    bytes: int
-    lookups: int
-    hits: int
-    reused_positions: int
-
-
 class PrefixCache:
     """Keys and values of the latest prompts, found by their tokens. Threads may share it.
 
@@ -60,13 +39,11 @@ class PrefixCache:
         self._lock = threading.Lock()
         self._entries: OrderedDict[bytes, States] = OrderedDict()
         self._bytes = 0
-        self._lookups = self._hits = self._reused = 0
 
     def find(self, tokens: Sequence[int], most: int) -> Prefix | None:
         """Return the stored prompt with the longest common prefix, cut to at most ``most`` tokens."""
         wanted = np.asarray(tokens, dtype=np.int64)
         with self._lock:
-            self._lookups += 1
             best, found = 0, b""
             for key in self._entries:
                 common = _common(np.frombuffer(key, dtype=np.int64), wanted)
@@ -75,8 +52,6 @@ class PrefixCache:
             best = min(best, most)
             if best < self.SHORTEST:
                 return None
-            self._hits += 1
-            self._reused += best
             self._entries.move_to_end(found)
             return Prefix(best, self._entries[found])
 
@@ -106,12 +81,6 @@ class PrefixCache:
         with self._lock:
             self._entries.clear()
             self._bytes = 0
-
-    @property
-    def statistics(self) -> CacheStatistics:
-        """What the cache holds and has saved so far."""
-        with self._lock:
-            return CacheStatistics(len(self._entries), self._bytes, self._lookups, self._hits, self._reused)
 
 
 @dataclass(eq=False)

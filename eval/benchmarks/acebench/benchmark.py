@@ -1,6 +1,5 @@
 """ACEBench as a benchmark: single-turn English categories, normal and special."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,10 +14,6 @@ from tooldecoding.formats.call_format import Call
 @dataclass(frozen=True)
 class AceBench(Benchmark):
     """The categories with one turn."""
-
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the entries of some categories; see ``load_samples``."""
-        return load_samples(data, categories)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict; in special categories on the sentence that the answer must hold."""
@@ -41,4 +36,4 @@ class AceBench(Benchmark):
         return frozenset(call.arguments) - {parameter.name for parameter in tool.parameters if parameter.required}
 
 
-ACEBENCH: Final = AceBench("acebench", (*NORMAL, *SPECIAL))
+ACEBENCH: Final = AceBench("acebench", (*NORMAL, *SPECIAL), load_samples)

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown, standardise
+from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, standardise
 from eval.benchmarks.python_calls import CallDecodeError, demand_length, parse_expression, read_calls
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 
 Functions = Sequence[Mapping[str, Any]]
@@ -61,7 +62,7 @@ def check_calls(functions: Functions, calls: Sequence[Call], truth: Truth) -> Fa
         return Fault("wrong functions number", f"expected {len(expected)} calls, found {len(calls)}")
     if Counter(call.name for call in calls) != Counter(call.name for call in expected):
         names = (", ".join(call.name for call in given) for given in (expected, calls))
-        return Fault("function_mismatch", "expected {}, found {}".format(*map(shown, names)))
+        return Fault("function_mismatch", "expected {}, found {}".format(*map(short_repr, names)))
     try:
         faults = (_check_any(functions, calls, wanted) for wanted in expected)
         return next((fault for fault in faults if fault), None)
@@ -96,7 +97,7 @@ def _check_call(functions: Functions, call: Call, wanted: Call) -> Fault | None:
     for key, value in call.arguments.items():
         schema = documented[0].get("properties", {}).get(key)
         if schema is None or key not in wanted.arguments:
-            return Fault("addition_args", f"unexpected key {shown(key)}")
+            return Fault("addition_args", f"unexpected key {short_repr(key)}")
         fault = _check_value(key, value, schema, wanted.arguments[key])
         if fault:
             return fault
@@ -106,7 +107,7 @@ def _check_call(functions: Functions, call: Call, wanted: Call) -> Fault | None:
 def _check_value(key: str, value: Any, documented: Mapping[str, Any], truth: Any) -> Fault | None:
     """Compare a parameter's value with the truth by the parameter's schema."""
     of_type = Fault(
-        "type_error", f"{key}: expected {type(truth).__name__}, found {type(value).__name__} {shown(value)}"
+        "type_error", f"{key}: expected {type(truth).__name__}, found {type(value).__name__} {short_repr(value)}"
     )
     match documented.get("type"):
         case "string" if truth is None and (value is None or isinstance(value, str)):
@@ -129,7 +130,7 @@ def _check_value(key: str, value: Any, documented: Mapping[str, Any], truth: Any
         case "string" | "array" | "object" | "dict":
             return of_type
         case kind:
-            raise ScorerCrash(f"{key}: the documentation has the unknown type {shown(kind)}")
+            raise ScorerCrash(f"{key}: the documentation has the unknown type {short_repr(kind)}")
 
 
 def _as_bool(value: Any) -> Any:
@@ -143,7 +144,7 @@ def _is_same_number(value: Any, truth: Any) -> bool:
 def _check_list(key: str, value: Sequence[Any], documented: Mapping[str, Any], truth: Any) -> Fault | None:
     items = documented.get("items")
     if isinstance(items, dict) and items.get("type") not in ("object", "dict"):
-        same = len(value) == len(truth) and all(map(_is_alike, value, truth))
+        same = [*map(standardise, value)] == [*map(standardise, truth)]
         return None if same else _wrong("value_error:list/tuple", key, value, truth)
     if len(value) != len(truth):
         return _wrong("value_error:list_dict_count", key, value, truth)
@@ -155,14 +156,10 @@ def _check_list(key: str, value: Sequence[Any], documented: Mapping[str, Any], t
     return None
 
 
-def _is_alike(value: Any, truth: Any) -> bool:
-    return bool(standardise(value) == standardise(truth))
-
-
 def _check_object(key: str, value: Mapping[str, Any], truth: Any) -> Fault | None:
     """Compare objects key by key; a text of the truth may be a part of the answer's."""
     if not isinstance(truth, dict):
-        raise ScorerCrash(f"{key}: expected an object, found {shown(value)}")
+        raise ScorerCrash(f"{key}: expected an object, found {short_repr(value)}")
     if value.keys() != truth.keys():
         return _wrong("value_error", key, value, truth)
     for name, expected in truth.items():
@@ -178,7 +175,7 @@ def _check_object(key: str, value: Mapping[str, Any], truth: Any) -> Fault | Non
 
 
 def _wrong(error_type: str, key: str, value: Any, truth: Any) -> Fault:
-    return Fault(error_type, f"{key}: expected {shown(truth)}, found {shown(value)}")
+    return Fault(error_type, f"{key}: expected {short_repr(truth)}, found {short_repr(value)}")
 
 
 def check_sentence(category: str, text: str, truth: Any) -> Fault | None:
@@ -197,4 +194,4 @@ def check_sentence(category: str, text: str, truth: Any) -> Fault | None:
     elif category == "special_error_param":
         needed = [str(value) for values in truth.values() for value in values]
     missing = [part for part in needed if part not in text]
-    return Fault("error_correction", f"expected {shown(missing[0])} in the sentence") if missing else None
+    return Fault("error_correction", f"expected {short_repr(missing[0])} in the sentence") if missing else None

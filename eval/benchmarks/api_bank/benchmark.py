@@ -1,6 +1,6 @@
 """API-Bank as a benchmark: levels 1 (Call) and 2 (Retrieve+Call)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -13,14 +13,6 @@ from eval.errors import EvalError
 @dataclass(frozen=True)
 class ApiBank(Benchmark):
     """Dialogues with recorded calls. Every call is a sample; a call right after a call is two."""
-
-    name: str = "api-bank"
-    categories: tuple[str, ...] = LEVELS
-    call_format: str = "api-bank"
-
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the samples of some levels; see ``load_samples``."""
-        return load_samples(data, categories)
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official evaluator's verdict, inferred from what the dialogues recorded."""
@@ -61,4 +53,4 @@ def render_truth(sample: Sample) -> str:
     return f"[{call.name}({arguments})]"
 
 
-API_BANK: Final = ApiBank()
+API_BANK: Final = ApiBank("api-bank", LEVELS, load_samples, "api-bank")

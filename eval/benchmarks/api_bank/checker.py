@@ -12,8 +12,8 @@ from typing import Any, Final
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.benchmarks.api_bank.tools import lookups, people, schedule
 from eval.benchmarks.api_bank.tools.rule import ApiCall, Database, Dialogue, Execution, Tool, ToolFailure
-from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Judgement
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 
 TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for group in (people, schedule, lookups) for tool in group.TOOLS}
@@ -60,7 +60,7 @@ def check_output(output: str, truth: ApiCall, database: Database, repeated: bool
         return Judgement(False, "NO_API_CALL", "expected [Name(key='value')] on one line, found no such call", None)
     call = Call(text.name, parse_arguments(text.arguments))
     if call.name != truth.name:
-        message = f"expected a call of {truth.name}, found {shown(call.name)}"
+        message = f"expected a call of {truth.name}, found {short_repr(call.name)}"
         return Judgement(False, "API_NAME_MISMATCH", message, (call,))
     tool = TOOLS[truth.name]
     try:
@@ -95,7 +95,7 @@ def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for key, value in arguments.items():
         if key not in tool.keys and key not in tool.optional:
-            raise _Rejected("INVALID_INPUT_PARAMETER", f"{tool.name} has no key {shown(key)}")
+            raise _Rejected("INVALID_INPUT_PARAMETER", f"{tool.name} has no key {short_repr(key)}")
         if key in tool.integers:
             given[key] = _read_integer(key, value)
         else:
@@ -105,11 +105,11 @@ def _convert(tool: Tool, arguments: Mapping[str, str]) -> dict[str, Any]:
 
 def _read_integer(key: str, value: str) -> int:
     if not value.isdigit():
-        raise _Rejected("CRASH:AssertionError", f"{key} must be digits only, found {shown(value)}")
+        raise _Rejected("CRASH:AssertionError", f"{key} must be digits only, found {short_repr(value)}")
     try:
         return int(value)
     except ValueError:  # digits of other kinds, or thousands of them
-        raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {shown(value)}") from None
+        raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {short_repr(value)}") from None
 
 
 def _compare(tool: Tool, made: ApiCall, truth: ApiCall) -> str | None:
@@ -133,8 +133,8 @@ def _explain(error: str | None, made: ApiCall, truth: ApiCall) -> str:
         case "HAS_EXCEPTION":
             return f"the call fails: {made.exception}"
         case "OUTPUT_MISMATCH":
-            return f"expected the output {shown(truth.output)}, found {shown(made.output)}"
+            return f"expected the output {short_repr(truth.output)}, found {short_repr(made.output)}"
         case "INPUT_MISMATCH":
-            return f"expected the input {shown(truth.input)}, found {shown(made.input)}"
+            return f"expected the input {short_repr(truth.input)}, found {short_repr(made.input)}"
         case _:
             return f"the official checker or evaluator stops with an error: {error.removeprefix('CRASH:')}"

@@ -17,10 +17,6 @@ from tooldecoding.formats.call_format import Call
 class Bfcl(Benchmark):
     """Some categories of BFCL."""
 
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return the entries of some categories; see ``load_samples``."""
-        return load_samples(data, categories, self.categories)
-
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict. (Ir)relevance categories only ask whether it has calls."""
         answer: BfclAnswer = sample.answer
@@ -57,10 +53,10 @@ def _awareness_fault(category: str, calls: Sequence[Call] | None, why_none: str)
 
 _LIVE: Final = ("simple", "multiple", "parallel", "parallel_multiple", "relevance", "irrelevance")
 
-BFCL_LIVE: Final = Bfcl("bfcl-live", tuple(f"live_{name}" for name in _LIVE))
+BFCL_LIVE: Final = Bfcl("bfcl-live", tuple(f"live_{name}" for name in _LIVE), load_samples)
 """The live categories (contributed by users)."""
 
 _V1: Final = ("simple_python", "multiple", "parallel", "parallel_multiple")
 
-BFCL_V1: Final = Bfcl("bfcl-v1", _V1)
+BFCL_V1: Final = Bfcl("bfcl-v1", _V1, load_samples)
 """The categories of version 1 whose calls are written in Python."""

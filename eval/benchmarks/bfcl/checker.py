@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.bfcl.values import alternatives_of, check_value, part
-from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, shown
+from eval.benchmarks.faults import CRASH, Fault, ScorerCrash
+from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 
 Functions = Sequence[Mapping[str, Any]]
@@ -89,14 +90,14 @@ def check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault
     properties = part(function, "parameters", "properties")
     required = part(function, "parameters", "required")
     if call.name != function["name"]:
-        message = f"expected {function['name']}, found {shown(call.name)}"
+        message = f"expected {function['name']}, found {short_repr(call.name)}"
         return Fault("simple_function_checker:wrong_func_name", message)
     for key in required:
         if key not in call.arguments:
             return Fault("simple_function_checker:missing_required", f"missing required key {key!r}")
     for key, value in call.arguments.items():
         if key not in properties or key not in accepted:
-            return Fault("simple_function_checker:unexpected_param", f"unexpected key {shown(key)}")
+            return Fault("simple_function_checker:unexpected_param", f"unexpected key {short_repr(key)}")
         fault = check_value(key, value, properties[key], accepted[key])
         if fault:
             return fault

@@ -11,13 +11,13 @@ from pydantic import AfterValidator, BaseModel, Field
 from eval.benchmarks.bfcl.checker import Answer, Functions
 from eval.benchmarks.bfcl.reference import reference_calls
 from eval.benchmarks.data_files import Entry, documentation_of, listed, read_answered, read_entries
-from eval.benchmarks.faults import shown
 from eval.benchmarks.samples import Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import Message
+from tooldecoding.files.json_lines import short_repr
 
 VERSION_PREFIX: Final = "BFCL_v4"
 """Prefix of the official files."""
@@ -69,7 +69,7 @@ class BfclAnswer:
     truth: Sequence[Answer]
 
 
-def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> list[Sample]:
+def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
     Parameters
@@ -78,17 +78,12 @@ def load_samples(data: str, categories: Sequence[str], known: Sequence[str]) -> 
         A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
         it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
         package.
-    known : sequence of str
-        The benchmark's categories.
 
     Raises
     ------
     EvalError
-        For an unknown category, and for a missing or malformed file, with file and line.
+        For a missing or malformed file, with file and line.
     """
-    for category in categories:
-        if category not in known:
-            raise EvalError(f"unknown category {category!r}; known: {', '.join(known)}")
     folder = _find_folder(data)
     return [sample for category in categories for sample in _read_category(folder, category)]
 
@@ -152,7 +147,9 @@ def _turns(place: str, row: Mapping[str, Any]) -> tuple[Message, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
     question = row.get("question")
     if not isinstance(question, list) or not question or not isinstance(question[0], list):
-        raise EvalError(f"{place}: expected 'question' to be a list with one list of messages, found {shown(question)}")
+        raise EvalError(
+            f"{place}: expected 'question' to be a list with one list of messages, found {short_repr(question)}"
+        )
     try:
         return read_rows(question[0], f"{place}: question")
     except ToolDecodingError as error:

@@ -8,7 +8,8 @@ the leniency that texts, lists and dicts get.
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.faults import Fault, ScorerCrash, shown, standardise
+from eval.benchmarks.faults import Fault, ScorerCrash, standardise
+from tooldecoding.files.json_lines import short_repr
 
 TYPES: Final[Mapping[str, type]] = {
     "string": str,
@@ -45,7 +46,7 @@ def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fau
     first = next((type(a) for a in alternatives if a != ""), None)
     if error_type := _type_error(value, alternatives, kind, item):
         inner = f" of {item.__name__}" if item else ""
-        return Fault(error_type, f"{key}: expected {name}{inner}, found {type(value).__name__} {shown(value)}")
+        return Fault(error_type, f"{key}: expected {name}{inner}, found {type(value).__name__} {short_repr(value)}")
     if first in (None, kind):
         if kind is dict:
             return _check_dict(key, value, alternatives)
@@ -60,7 +61,7 @@ def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fau
 def alternatives_of(key: str, alternatives: Any) -> Sequence[Any]:
     """The alternatives of a parameter; ScorerCrash for anything but a list."""
     if not isinstance(alternatives, list):
-        raise ScorerCrash(f"{key}: the answer is {shown(alternatives)}, no list of alternatives")
+        raise ScorerCrash(f"{key}: the answer is {short_repr(alternatives)}, no list of alternatives")
     return alternatives
 
 
@@ -75,7 +76,7 @@ def part(documented: Any, *path: str) -> Any:
 
 def _type(name: Any) -> type:
     if not isinstance(name, str) or name not in TYPES:
-        raise ScorerCrash(f"the documentation has the unknown type {shown(name)}")
+        raise ScorerCrash(f"the documentation has the unknown type {short_repr(name)}")
     return TYPES[name]
 
 
@@ -107,8 +108,8 @@ def _check_dict(key: str, value: Any, alternatives: Sequence[Any]) -> Fault | No
     The last alternative that is not ``""`` decides the error type.
     """
     if not isinstance(value, dict):
-        raise ScorerCrash(f"{key}: {shown(value)} stands where a dict is compared")
-    fault: Fault | None = Fault("dict_checker:unclear", f"{key}: there is no dict to compare {shown(value)} with")
+        raise ScorerCrash(f"{key}: {short_repr(value)} stands where a dict is compared")
+    fault: Fault | None = Fault("dict_checker:unclear", f"{key}: there is no dict to compare {short_repr(value)} with")
     for alternative in alternatives:
         if alternative != "":
             fault = _dict_fault(key, value, alternative)
@@ -119,7 +120,9 @@ def _check_dict(key: str, value: Any, alternatives: Sequence[Any]) -> Fault | No
 
 def _check_dicts(key: str, value: Sequence[Any], alternatives: Sequence[Any]) -> Fault | None:
     """Each dict must fit the one at its place in an alternative of the same length."""
-    fault: Fault | None = Fault("list_dict_checker:unclear", f"{key}: there is no list to compare {shown(value)} with")
+    fault: Fault | None = Fault(
+        "list_dict_checker:unclear", f"{key}: there is no list to compare {short_repr(value)} with"
+    )
     for alternative in alternatives:
         dicts = _elements(key, alternative)
         if len(value) != len(dicts):
@@ -135,11 +138,11 @@ def _check_dicts(key: str, value: Sequence[Any], alternatives: Sequence[Any]) ->
 def _dict_fault(key: str, value: Mapping[Any, Any], alternative: Any) -> Fault | None:
     """A key that is missing outweighs one that is wrong: the official scorer looks for it later."""
     if not isinstance(alternative, dict):
-        raise ScorerCrash(f"{key}: the alternative {shown(alternative)} stands among dicts")
+        raise ScorerCrash(f"{key}: the alternative {short_repr(alternative)} stands among dicts")
     fault = None
     for inner, given in value.items():
         if inner not in alternative:
-            fault = Fault("value_error:dict_key", f"{key}: unexpected key {shown(inner)}")
+            fault = Fault("value_error:dict_key", f"{key}: unexpected key {short_repr(inner)}")
             break
         accepted = _elements(key, alternative[inner])
         if standardise(given) not in [standardise(a) for a in accepted]:
@@ -157,8 +160,8 @@ def _elements(key: str, expected: Any) -> Sequence[Any]:
         return expected
     if expected == {}:
         return []
-    raise ScorerCrash(f"{key}: the answer has {shown(expected)} where a list must stand")
+    raise ScorerCrash(f"{key}: the answer has {short_repr(expected)} where a list must stand")
 
 
 def _wrong(kind: str, key: str, value: Any, alternatives: Sequence[Any]) -> Fault:
-    return Fault(f"value_error:{kind}", f"{key}: expected one of {shown(alternatives)}, found {shown(value)}")
+    return Fault(f"value_error:{kind}", f"{key}: expected one of {short_repr(alternatives)}, found {short_repr(value)}")

@@ -53,42 +53,43 @@ class _Dialogue(BaseModel):
     calls: list[_Call]
 
 
+def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
+    """Return one sample per call of the split ``dev``.
+
+    Parameters
+    ----------
+    data : str
+        Folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
+
+    Raises
+    ------
+    EvalError
+        If the folder or a file is missing or malformed.
+    """
+    folder = Path(data)
+    if not folder.is_dir():
+        raise EvalError(f"{data}: no such folder; --data for sgd is {_FILES}")
+    tools = _read_tools(folder / "dev_tools.json")
+    known = {service for service, _ in _read_tools(folder / "train_tools.json")}
+    path = folder / "dev.jsonl.gz"
+
+    @cache
+    def documentation(services: tuple[str, ...]) -> Documentation:
+        return Documentation.read([tool for (service, _), tool in tools.items() if service in services], str(path))
+
+    samples: list[Sample] = []
+    for place, row in read_lines(path):
+        dialogue = validated(_Dialogue, row, place)
+        samples += _samples(dialogue, documentation(tuple(dialogue.services)), tools, known, place)
+    twice = [identifier for identifier, count in Counter(s.id for s in samples).items() if count > 1]
+    if twice:
+        raise EvalError(f"{path}: two calls of one id, {twice[0]}: dialogue and turn must tell calls apart")
+    return [s for s in samples if s.category in categories]
+
+
 @dataclass(frozen=True)
 class SchemaGuidedDialogue(Benchmark):
     """Dialogues with services that the split ``train`` has (seen) or lacks (unseen)."""
-
-    def load(self, data: str, categories: Sequence[str]) -> list[Sample]:
-        """Return one sample per call of the split ``dev``.
-
-        Parameters
-        ----------
-        data : str
-            Folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
-
-        Raises
-        ------
-        EvalError
-            If the folder or a file is missing or malformed.
-        """
-        folder = Path(data)
-        if not folder.is_dir():
-            raise EvalError(f"{data}: no such folder; --data for sgd is {_FILES}")
-        tools = _read_tools(folder / "dev_tools.json")
-        known = {service for service, _ in _read_tools(folder / "train_tools.json")}
-        path = folder / "dev.jsonl.gz"
-
-        @cache
-        def documentation(services: tuple[str, ...]) -> Documentation:
-            return Documentation.read([tool for (service, _), tool in tools.items() if service in services], str(path))
-
-        samples: list[Sample] = []
-        for place, row in read_lines(path):
-            dialogue = validated(_Dialogue, row, place)
-            samples += _samples(dialogue, documentation(tuple(dialogue.services)), tools, known, place)
-        twice = [identifier for identifier, count in Counter(s.id for s in samples).items() if count > 1]
-        if twice:
-            raise EvalError(f"{path}: two calls of one id, {twice[0]}: dialogue and turn must tell calls apart")
-        return [s for s in samples if s.category in categories]
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Right is exactly one call of the reference's tool with the reference's value for every key.
@@ -166,4 +167,4 @@ def _normalised(value: Any) -> str:
     return " ".join(str(value).split()).casefold()
 
 
-SGD: Final = SchemaGuidedDialogue("sgd", (SEEN, UNSEEN), "api-bank")
+SGD: Final = SchemaGuidedDialogue("sgd", (SEEN, UNSEEN), load_samples, "api-bank")

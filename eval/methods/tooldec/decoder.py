@@ -6,13 +6,12 @@ Nothing is injected and nothing is voted on: the model chooses every token of a 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, get_args
+from typing import Literal
 
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
 from eval.methods.tooldec.react import REACT
 from tooldecoding.decoder import ToolDecoder, callable_tools
-from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
 from tooldecoding.result import Counters
@@ -20,8 +19,6 @@ from tooldecoding.tokens.branch import Label
 
 Form = Literal["call", "react"]
 """``call`` writes the request's call format, ``react`` writes ``Action: Name\\nAction Input: {…}``."""
-
-FORMS: tuple[Form, ...] = get_args(Form)
 
 
 @dataclass(frozen=True)
@@ -55,10 +52,6 @@ def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request], form: Form = 
     ToolDecodingError
         As ``ToolDecoder.run``.
     """
-    if form not in FORMS:
-        raise ConfigError(f"unknown form {form!r}; known: {', '.join(FORMS)}")
-    if not requests:
-        return []
     writers, seconds = write_together(decoder, requests, partial(_Writer, form))
     return [writer.result(seconds) for writer in writers]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from data import rows
 from lookup import extract
 from lookup.dictionary import LookupDictionary
 
@@ -43,14 +44,10 @@ def documents(data: Path) -> Iterator[Document]:
         yield from read(data)
 
 
-def _lines(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-
-
 def _benchmarks(data: Path) -> Iterator[Document]:
     """BFCL, and ACEBench, whose questions are texts."""
     for path in (*sorted((data / "bfcl").glob("BFCL_v4_*.json")), *sorted((data / "acebench").glob("data_*.json"))):
-        for entry in _lines(path):
+        for entry in rows(path):
             if tools := entry.get("function"):
                 asked = entry["question"]
                 question = asked if isinstance(asked, str) else asked[0][-1]["content"]
@@ -65,8 +62,7 @@ def _sgd(data: Path) -> Iterator[Document]:
 
 
 def _api_bank(data: Path) -> Iterator[Document]:
-    rows = _lines(data / "api-bank" / "api_descriptions.jsonl")
-    for number, group in _groups(rows):
+    for number, group in _groups(rows(data / "api-bank" / "api_descriptions.jsonl")):
         schemas = []
         for row in group:
             keys = row["input_parameters"]
@@ -76,7 +72,7 @@ def _api_bank(data: Path) -> Iterator[Document]:
 
 
 def _seal_tools(data: Path) -> Iterator[Document]:
-    for number, group in _groups(_lines(data / "seal-tools" / "tool.jsonl")):
+    for number, group in _groups(rows(data / "seal-tools" / "tool.jsonl")):
         schemas = [_object(row["api_name"], row["parameters"], row.get("required", ())) for row in group]
         yield Document(f"seal-tools {number}", "Look it up.", group, schemas)
 
@@ -95,8 +91,8 @@ def _stable_tool_bench(data: Path) -> Iterator[Document]:
             yield Document(f"query {query['query_id']}", query["query"], distinct, schemas)
 
 
-def _groups(rows: list[Json]) -> Iterator[tuple[int, list[Json]]]:
-    return ((start // _GROUP, rows[start : start + _GROUP]) for start in range(0, len(rows), _GROUP))
+def _groups(tools: list[Json]) -> Iterator[tuple[int, list[Json]]]:
+    return ((start // _GROUP, tools[start : start + _GROUP]) for start in range(0, len(tools), _GROUP))
 
 
 def _object(name: str, keys: Mapping[str, Json], required: Iterable[str]) -> Json:

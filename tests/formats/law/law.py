@@ -2,19 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Any, Final
 
 from formats.law.documents import Document
 from formats.law.judges import Judged, ask
 from lookup.errors import DocumentationError
-from tiny_models import byte_level_tokenizer, tiny_model
+from synthetic import synthetic
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import MARKS, TURN_ENDS, unreadable
+from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import Bias, RandomEngine, SyntheticDecoder
+from tooldecoding.testing import Bias, RandomEngine
 
 BIASES: Final[dict[str, Bias | None]] = {
     "random": None,
@@ -31,12 +30,8 @@ BIASES: Final[dict[str, Bias | None]] = {
 """What a model likes to write."""
 
 
-@cache
-def decoders() -> tuple[SyntheticDecoder, SyntheticDecoder]:
-    """One with a tokenizer that has no mark, and one whose tokenizer has all marks and ends of turns as tokens."""
-    plain, marked = byte_level_tokenizer(), byte_level_tokenizer()
-    marked.add_tokens([*dict.fromkeys([*MARKS, *TURN_ENDS])], special_tokens=True)
-    return tuple(SyntheticDecoder(tiny_model("llama", len(t)), t) for t in (plain, marked))  # type: ignore[return-value]
+KINDS: Final = ("byte level", "marks")
+"""A tokenizer that has no mark, and one that has all marks and ends of turns as tokens."""
 
 
 def check(documents: Sequence[Document], call_format: CallFormat) -> Counter[str]:
@@ -49,7 +44,7 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Counter[str
         if reason := uncarried(document, call_format):
             counts[reason] += 1
             continue
-        for place, decoder in enumerate(decoders()):
+        for place, decoder in enumerate(map(synthetic, KINDS)):
             bias = list(BIASES.values())[(number + place) % len(BIASES)]
             decoder.engine = RandomEngine(decoder.table.texts, number, bias)
             orders = 4 if number % 10 else 12

@@ -77,10 +77,6 @@ def learn(dialogues: Sequence[Dialogue], database: Database) -> None:
         database.orders += orders[:1]
 
 
-def _recorded(call: Execution) -> Any:
-    return call.recorded()
-
-
 def _always(call: Execution) -> Any:
     return call.recorded(UNRECORDED)
 
@@ -293,10 +289,10 @@ _LETTER: Final = {"receiver": lowered, "subject": stripped, "content": stripped}
 
 TOOLS: Final = (
     Tool("DocumentQA", _QUESTION, _answer, find=lambda given, _: tuple(given[key].strip() for key in _QUESTION)),
-    Tool("ImageCaption", {"url": None}, _recorded, same_call, find=_url(".jpg", ".jpeg", ".png")),
-    Tool("SpeechRecognition", {"url": None}, _recorded, same_call, find=_url(".wav")),
-    Tool("Dictionary", {"keyword": None}, _recorded, same_result, find=_keyword),
-    Tool("Wiki", {"keyword": None}, _recorded, same_result, find=_keyword),
+    Tool("ImageCaption", {"url": None}, Execution.recorded, same_call, find=_url(".jpg", ".jpeg", ".png")),
+    Tool("SpeechRecognition", {"url": None}, Execution.recorded, same_call, find=_url(".wav")),
+    Tool("Dictionary", {"keyword": None}, Execution.recorded, same_result, find=_keyword),
+    Tool("Wiki", {"keyword": None}, Execution.recorded, same_result, find=_keyword),
     Tool("SearchEngine", {"keyword": None}, _search, _same_documents, find=_terms),
     Tool(
         "QueryHistoryToday",
@@ -306,10 +302,10 @@ TOOLS: Final = (
     ),
     Tool("Translate", {"src": same}, _always, optional=dict.fromkeys(("src_lang", "tgt_lang")), find=_translation),
     # both read the same table: a symptom that one knows is known to the other
-    Tool("SymptomSearch", {"symptom": _symptom}, _recorded, table="symptoms", find=_by("symptom")),
-    Tool("EmergencyKnowledge", {"symptom": _symptom}, _recorded, table="symptoms", find=_by("symptom")),
-    Tool("QueryStock", {"stock_code": uppered, "date": normal_day}, _recorded, find=_stock),
-    Tool("QueryBalance", {"token": stripped}, _recorded, find=lambda given, database: database.owner(given)),
+    Tool("SymptomSearch", {"symptom": _symptom}, Execution.recorded, table="symptoms", find=_by("symptom")),
+    Tool("EmergencyKnowledge", {"symptom": _symptom}, Execution.recorded, table="symptoms", find=_by("symptom")),
+    Tool("QueryStock", {"stock_code": uppered, "date": normal_day}, Execution.recorded, find=_stock),
+    Tool("QueryBalance", {"token": stripped}, Execution.recorded, find=lambda given, database: database.owner(given)),
     Tool("AddScene", _SCENE, _write_scene, _check_written_scene, table="scenes", find=_by("name"), makes=True),
     Tool("ModifyScene", _SCENE, _write_scene, _check_written_scene, table="scenes", find=_by("name")),
     Tool("DeleteScene", {"name": lowered}, _succeed, table="scenes", find=_by("name")),
