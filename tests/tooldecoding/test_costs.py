@@ -105,11 +105,11 @@ def test_drafts_change_nothing_but_the_cost(
 def test_an_error_on_a_draft_branch_is_none_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     decoded, failed = ValueDecoder.decode, []
 
-    async def failing(self: Any, branch: Any, spec: Any, next_keys: Any = ()) -> Any:
+    async def failing(self: Any, branch: Any, spec: Any, left: int, next_keys: Any = ()) -> Any:
         if not branch.tally:  # a branch whose tokens do not count
             failed.append(spec.name)
             raise TokenizerError("no token fits")
-        return await decoded(self, branch, spec, next_keys)
+        return await decoded(self, branch, spec, left, next_keys)
 
     def run() -> DecodeResult:
         engine = likes(seed=3)
