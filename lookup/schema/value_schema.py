@@ -64,11 +64,6 @@ class ValueSchema:
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
 
-    def both(self, other: "ValueSchema") -> "ValueSchema":
-        """The values that this schema and another allow; those of this one if there are none."""
-        found = ValueSchema(self._schemas + other._schemas, self._closed)
-        return self if found.unsatisfiable else found
-
     def check(self, value: Any) -> Any:
         """The value, if it obeys the schema.
 

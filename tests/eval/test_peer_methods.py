@@ -9,13 +9,13 @@ import pytest
 from transformers import PreTrainedTokenizerBase
 
 from eval.errors import EvalError
-from eval.methods.call_grammar import Grammar, demand_grammar
+from eval.methods.call_grammar import demand_grammar
 from eval.methods.lark_values import in_order
 from eval.methods.peers import PEERS, Peer, load_peer, run_peer
 from eval.methods.prediction import Prediction
 from lookup import extract
 from lookup.values.literal_values import read_value, render_value
-from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -90,27 +90,6 @@ def test_every_answer_is_calls(decoder: ToolDecoder, peer: Peer, call_format: st
         # a pass a token and none for tokens that are forced; one for the end of the turn, where more could follow
         assert counters["forced_tokens"] == counters["free_tokens"] == 0
         assert counters["forward_passes"] - counters["constrained_tokens"] in (0, 1)
-
-
-def test_pieces_with_spaces(library: str) -> None:
-    decoder = decoder_of(sentencepiece_tokenizer(byte_fallback=True))
-    found = run_peer(decoder, load_peer(library, decoder.table), requests("pythonic"))
-    demand_calls(CALL_FORMATS["pythonic"], found)
-
-
-def test_the_text_before_a_call_is_the_models_own(decoder: ToolDecoder, peer: Peer) -> None:
-    free = run_peer(decoder, peer, requests("pythonic", "none", 60))
-    for written, own in zip(run_peer(decoder, peer, requests("pythonic", "auto", 60)), free, strict=True):
-        before, opener, calls = written.text.partition("[")
-        assert own.text.startswith(before)
-        assert not opener or calls.startswith(tuple(name + "(" for name in TOOLS))
-    for prediction in run_peer(decoder, peer, requests("api-bank", "stop_all")):
-        assert prediction.text.startswith("[stop_all(")
-
-
-def test_a_library_that_refuses_a_grammar(peer: Peer, library: str) -> None:
-    with pytest.raises(EvalError, match=f"{library} refuses the grammar of these tools: "):
-        peer(Grammar("start: nothing_of_this_name\n", {}))
 
 
 def test_formats_without_a_grammar_are_named() -> None:

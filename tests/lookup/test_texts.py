@@ -67,11 +67,6 @@ def texts_of(schema: Schema, texts: list[str]) -> list[str]:
     return found
 
 
-@given(PATTERNS, st.lists(TEXTS, min_size=5, max_size=20))
-def test_a_pattern_finds_what_re_finds(pattern: Pattern, texts: list[str]) -> None:
-    assert texts_of(text_schema(pattern.ecma), texts) == [text for text in texts if pattern.finds(text)]
-
-
 MEANINGS: list[tuple[str, list[str], list[str]]] = [
     ("^a|b$", ["ax", "xb", "ab"], ["xa", "bx", ""]),
     ("a^b", [], ["ab", "a^b"]),

@@ -61,7 +61,7 @@ class _AsSent:
 def _answer(error: ValidationError) -> Any:
     """The answer in a line that the package cannot read: half a character, depth, a number of very many digits."""
     from mcp.shared.message import SessionMessage
-    from mcp_types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, JSONRPCResponse
 
     line = error.errors(include_url=False)[0]["input"]
     try:

@@ -18,7 +18,6 @@ import typer
 
 from eval.commands.bench import BENCH
 from eval.commands.bench_schemas import BENCH_SCHEMAS
-from eval.commands.bench_serve import BENCH_SERVE
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
 from eval.commands.report import REPORT
@@ -116,7 +115,6 @@ COMMANDS: Final = (
     TUNE,
     BENCH,
     BENCH_SCHEMAS,
-    BENCH_SERVE,
 )
 """All commands, in the sequence of ``--help``."""
 
