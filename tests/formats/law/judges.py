@@ -70,7 +70,9 @@ def _api_bank(judged: Judged) -> str:
     assert [(name, [*keys]) for name, keys in found] == [(name, [*keys]) for name, keys in judged.calls], judged.text
     for (_, arguments), (_, meant) in zip(found, judged.calls, strict=True):
         for key, text in arguments.items():
-            assert isinstance(text, str) and (text == str(meant[key]) or json.loads(text) == meant[key]), judged.text
+            assert isinstance(text, str), judged.text
+            if text != str(meant[key]):
+                assert ast.literal_eval(JsonWords().visit(ast.parse(text, mode="eval").body)) == meant[key], judged.text
     return _disobeyed(judged.calls, judged)
 
 
