@@ -5,8 +5,8 @@ would make a text with a backspace and a line break. The first is known by the l
 stands in the conversation decides: a text that is copied from there, with single backslashes, has these backslashes.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from tooldecoding.calls.value_end import ValueState, begins_with_letter
@@ -20,6 +20,8 @@ _LEAST: Final = 4
 """Characters of a copy that could be an escape: ``\\n`` alone is a line break."""
 _AMBIGUOUS: Final = frozenset("bfnrtu/")
 """What stands behind a backslash in an escape."""
+_MOST_PLACES: Final = 64
+"""Places in the conversation that are looked at; a hostile one may have a text thousands of times."""
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
 _UP_TO_QUOTE: Final = re.compile(r"[^\"'\n]*")
 _IN_JSON: Final = re.compile(r"[:\[,{]\s*\"[^\"]*$")
@@ -91,15 +93,9 @@ def _is_copy(written: str, coming: str, conversation: str) -> bool:
 
 def _stands(copy: str, conversation: str) -> bool:
     """Whether a text stands in the conversation, other than in a text of JSON, where backslashes are escapes."""
+    places = itertools.islice(re.finditer(re.escape(copy), conversation), _MOST_PLACES)
     return any(
-        conversation[place + len(copy) :][:1] not in ('"', "\\") * copy.endswith("\\")
-        and not _IN_JSON.search(conversation, max(0, place - 1_000), place)
-        for place in _places(copy, conversation)
+        conversation[place.end() : place.end() + 1] not in ('"', "\\") * copy.endswith("\\")
+        and not _IN_JSON.search(conversation, max(0, place.start() - 1_000), place.start())
+        for place in places
     )
-
-
-def _places(text: str, conversation: str) -> Iterator[int]:
-    place = conversation.find(text)
-    while place >= 0:
-        yield place
-        place = conversation.find(text, place + 1)
