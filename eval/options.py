@@ -14,7 +14,7 @@ from tooldecoding.options.option import Count, NotNegative, option
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
 MethodName = Literal[
-    "greedy", "beam", "tooldec", "draft-first", "xgrammar", "llguidance", "self-consistency", "tool-decoding"
+    "greedy", "beam", "tooldec", "xgrammar", "llguidance", "self-consistency", "tool-decoding"
 ]
 
 PEER_METHODS: Final = ("xgrammar", "llguidance")
@@ -39,9 +39,6 @@ class EvalOptions(RayOptions):
     """
 
     method: MethodName = option("tool-decoding", "How calls are decoded.")
-    tooldec_form: Literal["call", "react"] = option(
-        "call", "What the method tooldec writes: name(arguments), or ReAct's action with its input as JSON."
-    )
     template: Literal["api-bank", "bfcl", "chat"] | None = option(
         None,
         "How the prompt prints documentation and dialogue; chat gives both to the model's chat template.",
@@ -64,19 +61,13 @@ class EvalOptions(RayOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.template == "chat":
-            self._demand_chat_only()
-        elif self.template is not None and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
+        if self.template == "chat" and self.shots:
+            raise EvalError("--shots has no place in --template chat; leave it out")
+        if self.template not in (None, "chat") and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
             raise EvalError(
                 f"the template {self.template} does not ask the model for calls in the format {self.format}; "
                 "--template chat asks for the chat template's own"
             )
-
-    def _demand_chat_only(self) -> None:
-        react = self.method == "tooldec" and self.tooldec_form == "react"
-        for flag, given in {"--shots": self.shots, "--tooldec-form react": react}.items():
-            if given:
-                raise EvalError(f"{flag} has no place in --template chat; leave it out")
 
     @property
     def takes_dialects(self) -> bool:
@@ -89,8 +80,6 @@ class EvalOptions(RayOptions):
         match self.method:
             case "beam":
                 return f"beam {self.beams}"
-            case "tooldec":
-                return "tooldec" if self.tooldec_form == "call" else "tooldec, ReAct"
             case "self-consistency":
                 plural = "s" if self.samples > 1 else ""
                 return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"

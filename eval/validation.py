@@ -1,26 +1,22 @@
 """Checks JSON rows against pydantic models. Messages name place, field, what was expected and what was found."""
 
-import gzip
-import zlib
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ValidationError
 
 from eval.errors import EvalError
 from lookup.text.text_file import demand_file
+from tooldecoding.batches.sources import json_rows
 from tooldecoding.cli.console import shown
-from tooldecoding.files.json_lines import read_row, short_repr
+from tooldecoding.errors import PromptError
+from tooldecoding.files.json_lines import short_repr
 
 Model = TypeVar("Model", bound=BaseModel)
 
 Text = Annotated[str, AfterValidator(shown)]
 """A text in which control characters, and surrogates, which data frames refuse, become escapes."""
-
-_LONGEST: Final = 64 * 1024 * 1024
-"""Characters of a line."""
 
 
 def validated(model: type[Model], row: object, place: str, hint: str = "") -> Model:
@@ -67,21 +63,10 @@ def read_rows(path: Path, hint: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """
     demand_file(path, EvalError)
     try:
-        unpack = gzip.open if path.suffix == ".gz" else open
-        with unpack(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            for number, line in enumerate(iter(partial(file.readline, _LONGEST), ""), start=1):
-                if line.strip():
-                    yield f"{path}:{number}", _read(line, number, path, hint)
-    except (OSError, EOFError, zlib.error) as error:
-        raise EvalError(f"{path}: cannot be read: {error}") from None
-    except UnicodeDecodeError as error:
-        raise EvalError(f"{path}: expected UTF-8: {error.reason}") from None
-
-
-def _read(line: str, number: int, path: Path, hint: str) -> dict[str, Any]:
-    try:
-        return read_row(line.rstrip("\n"), number, str(path), EvalError)
-    except EvalError as error:
-        if line.endswith("\n"):
-            raise
-        raise EvalError(f"{error}; the file ends within this line: {hint}") from None
+        for row in json_rows(str(path)):
+            if row.error:
+                torn = not str(row.raw).endswith("\n")
+                raise EvalError(row.error + f"; the file ends within this line: {hint}" * torn)
+            yield row.place, dict(row.columns)
+    except PromptError as error:
+        raise EvalError(str(error)) from None

@@ -78,12 +78,6 @@ class ValueType:
     any_of: "tuple[ValueType, ...]" = ()
     nullable: bool = False
 
-    @property
-    def admits_text(self) -> bool:
-        """Whether any text is a value of the type."""
-        branches = self.any_of or (self,)
-        return any(branch.kind in ("str", "any") and not branch.enum and not branch.any_of for branch in branches)
-
     def __str__(self) -> str:
         if self.any_of:
             return " | ".join(map(str, self.any_of))
@@ -114,9 +108,10 @@ class ParameterSpec:
 
     ``required`` is ``None`` if the documentation does not say; ``rule`` is the rule that decided it. ``raw_type`` is
     the type as written. ``enum`` and ``default`` are kept verbatim, even if they contradict the type; ``enum=None``
-    means that no enum is documented. ``type`` and ``enum`` are for display: what a value is,
-    ``schema`` says; without one, the schema is made of them (``lookup.schema.value_schema.schema_of``). ``derived``
-    holds what was made of the parameter, such as its grammars.
+    means that no enum is documented. ``ask`` is false if the documentation says ``x-ask: never``: the model may work
+    the value out where nobody said it. ``type`` and ``enum`` are for display: what a value is, ``schema`` says; without
+    one, the schema is made of them (``lookup.schema.value_schema.schema_of``). ``derived`` holds what was made of the
+    parameter, such as its grammars.
     """
 
     name: str
@@ -128,6 +123,7 @@ class ParameterSpec:
     default: Any = MISSING
     rule: Rule = field(default="habit", compare=False)
     schema: Obligations | None = field(default=None, compare=False, repr=False)
+    ask: bool = True
     derived: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -171,6 +167,8 @@ class ParameterSpec:
             row["enum"] = list(self.enum)
         if self.default is not MISSING:
             row["default"] = self.default
+        if not self.ask:
+            row["ask"] = False
         row["description"] = self.description
         return row
 

@@ -147,46 +147,6 @@ QUERY = {
 }
 
 
-def plan_tool(name: str, *keys: str) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {key: {"type": "string"} for key in keys}}
-    return {"name": name, "description": f"Text of {name}.", "arguments": schema, "results": {}}
-
-
-FIND, HIRE = plan_tool("find_boat", "harbour", "class"), plan_tool("hire", "boat")
-READ, FOUND, HIRED = "1.1 Read the harbour", "1.2 Find a boat", "1.3 Hire the boat"
-PLANS: dict[str, dict[str, Any]] = {
-    "tool_usage_awareness": {
-        "input": [{"step": "1. Boat"}, *({"step": s, "tool": ""} for s in (READ, FOUND, HIRED))],
-        "reference": [{"step": READ, "tool": "0"}, {"step": FOUND, "tool": "1"}, {"step": HIRED, "tool": "1"}],
-    },
-    "tool_creation_awareness": {
-        "input": [{"step": READ}, *({"step": s, "tool": ""} for s in (FOUND, HIRED))],
-        "toolset": [FIND],
-        "reference": [{"step": FOUND, "tool": "0"}, {"step": HIRED, "tool": "1"}],
-    },
-    "tool_selection": {
-        "input": [{"step": READ}, *({"step": s, "tool": ""} for s in (FOUND, HIRED))],
-        "toolset": [FIND, HIRE],
-        "reference": [{"step": FOUND, "tool": "find_boat"}, {"step": HIRED, "tool": "hire"}],
-    },
-    "tool_usage": {
-        "question": "A boat in Kiel?\n",
-        "input": [{"step": READ}, {"step": FOUND, "tool": "find_boat"}, {"step": HIRED, "tool": "hire"}],
-        "toolset": [FIND, HIRE],
-        "reference": [
-            {"step": FOUND, "tool": "find_boat", "param": {"harbour": "Kiel", "class": "A"}},
-            {"step": HIRED, "tool": "hire", "param": {"boat": "<boat>"}},
-        ],
-    },
-}
-"""Stage of UltraTool -> a plan."""
-
-
-def plans(language: str, **changed: Any) -> Files:
-    folder = f"data/{language}-dataset/test_set"
-    return {f"{folder}/{stage}.json": [row | changed.get(stage, {})] for stage, row in PLANS.items()}
-
-
 Turn = tuple[str, Mapping[str, Any], Any]
 """Tool of API-Bank, arguments, output."""
 
@@ -253,7 +213,5 @@ SMALL: Mapping[str, Files] = {
         "dev.jsonl.gz": [sgd_row(*call) for call in CALLS],
     },
     "stabletoolbench": {"G1_instruction.json": (QUERY,)},
-    "ultratool": plans("English"),
-    "ultratool-zh": plans("Chinese"),
 }
 """Benchmark -> its files."""

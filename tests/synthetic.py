@@ -1,5 +1,7 @@
 """Decoders whose model is replaced by an engine of arbitrary taste, and the engines that tests share."""
 
+import hashlib
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -12,12 +14,18 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine, SyntheticDecoder, SyntheticEngine
+from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 from tooldecoding.tokens.token_table import TokenTable
 
 END = "</s>"
 LIKED = (b"", b"'\"\\", b")]}", b"0123456789-.", b"[{(", b",=")
 """Bytes of the tokens that random models like."""
+
+Bias = Callable[[bytes], float]
+"""Token text -> what to add to its random logit."""
+
+Continuation = Callable[[str], str]
+"""Text so far -> the text that the model wants to write next."""
 
 
 @cache
@@ -25,6 +33,52 @@ def synthetic(kind: str = "byte level") -> SyntheticDecoder:
     """A decoder with one of the small tokenizers; all that asks for it share it, and set its engine."""
     tokenizer = TOKENIZERS[kind]()
     return SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
+
+
+class RandomEngine(SyntheticEngine):
+    """Logits drawn from a seeded normal distribution for each context, plus a bias by token text.
+
+    Parameters
+    ----------
+    texts : sequence of (bytes or None)
+        Token texts (``TokenTable.texts``); special tokens get no bias.
+    """
+
+    def __init__(
+        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
+    ) -> None:
+        super().__init__(can_drop)
+        self._seed = seed
+        self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
+        generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
+        return NextTokenLogits(torch.randn(len(self._bias), generator=generator) + self._bias)
+
+
+class ScriptedEngine(SyntheticEngine):
+    """A model that wants to write what a function of the text so far says, in the longest tokens that fit."""
+
+    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_drop: bool = True) -> None:
+        super().__init__(can_drop)
+        self._texts = texts
+        self._continuation = continuation
+        self._tokens: dict[bytes, list[int]] = {}
+        for token, text in enumerate(texts):
+            if text:
+                self._tokens.setdefault(text, []).append(token)
+        self._longest = max(map(len, self._tokens))
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        """See SyntheticEngine."""
+        written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
+        wanted = self._continuation(written).encode()
+        logits = torch.full((len(self._texts),), -1.0)
+        for size in range(1, min(len(wanted), self._longest) + 1):
+            logits[self._tokens.get(wanted[:size], [])] = 20.0 + size
+        return NextTokenLogits(logits)
 
 
 class Eager(RandomEngine):
@@ -77,14 +131,18 @@ def decode(
     engine: SyntheticEngine,
     prompt: Any,
     tools: LookupDictionary,
-    kind: str = "byte level",
+    with_decoder: str | SyntheticDecoder = "byte level",
     line_end: str | None = None,
+    dialects: bool = False,
     **fields: Any,
 ) -> DecodeResult:
-    """What is decoded with an engine; each of its branches must have been released, and only once."""
-    decoder, released = synthetic(kind), list[int]()
+    """What is decoded with an engine, by a decoder or one with a small tokenizer of a kind.
+
+    Each of the engine's branches must have been released, and only once.
+    """
+    decoder, released = synthetic(with_decoder) if isinstance(with_decoder, str) else with_decoder, list[int]()
     decoder.engine = engine
     engine.release = released.append  # type: ignore[method-assign]
-    [result] = decoder.run([Request(prompt, tools, DecodeOptions(**fields), stop=line_end)])
+    [result] = decoder.run([Request(prompt, tools, DecodeOptions(**fields), stop=line_end, dialects=dialects)])
     assert sorted(released) == list(engine._branches)
     return result

@@ -54,8 +54,8 @@ def test_json_is_as_documented(decode: Cli) -> None:
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert list(result) == [
-        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated", "candidates",
-        "counters",
+        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated", "asked",
+        "candidates", "counters",
     ]  # fmt: skip
     assert result["id"] == "dialogue"
     (call,) = result["calls"]
@@ -114,29 +114,24 @@ def test_messages_and_prompts_in_one_batch(chat: Cli, file: Any) -> None:
         "p": {"prompt": "Go.", "tools": [TOOL]},
         "named": CHAT | {"tool_choice": {"type": "function", "function": {"name": "set_timer"}}},
         "text": {"messages": [USER]},
-        "unknown": CHAT | {"tool_choice": "other"},
         "bad": {"messages": [{"role": "robot", "content": "x"}]},
-        "nameless": {"messages": [USER], "tools": [{"type": "function", "function": {}}]},
     }
     lines = "\n".join(json.dumps({"id": name} | row) for name, row in rows.items())
     ran = chat("--batch", file(lines, "rows.jsonl"))
-    assert ran.code == 0 and "4 decoded, 0 skipped, 3 failed" in ran.err, ran
+    assert ran.code == 0 and "4 decoded, 0 skipped, 1 failed" in ran.err, ran
     results = {row["id"]: row for row in map(json.loads, ran.out.splitlines())}
     assert OPENAI.fullmatch(results["m"]["message"]["tool_calls"][0]["id"])
     assert results["named"]["finish_reason"] == "tool_calls"
     assert "message" not in results["p"] and results["p"]["calls"]
     assert results["text"]["message"]["content"] and not results["text"]["calls"]
-    assert "unknown tool_choice 'other'" in results["unknown"]["error"]
-    assert "found 'robot'" in results["bad"]["error"] and "tool" in results["nameless"]["error"]
+    assert "found 'robot'" in results["bad"]["error"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([*BOTH, "--dtype", "fp8"], ["--dtype", "such as float64 or torch.bfloat16, got 'fp8'"]),
-        ([*BOTH, "--dtype", "float65"], ["unknown dtype 'float65'"]),
         ([*BOTH, "--template", "chat"], ["no chat template"]),
-        ([*BOTH, "--tool-choice", "Nothing"], ["unknown tool_choice 'Nothing'", "BookTable"]),
         (["--prompt", "hello"], ["<prompt>", "no tool documentation found"]),
         (BOTH[2:], ["--tools DOCS"]),
     ],
@@ -160,11 +155,6 @@ def test_what_cannot_be_decoded(decode: Cli, arguments: list[object], said: list
 )
 def test_bad_messages(chat: Cli, file: Any, content: Any, arguments: list[Any], said: str) -> None:
     assert_bad(chat("--messages", file(content), *arguments), said)
-
-
-def test_standard_input_twice_and_a_model_without_a_chat_template(decode: Cli, file: Any) -> None:
-    assert_bad(decode("--messages", "-", "--tools", "-"), "standard input can be read once")
-    assert_bad(decode("--messages", file([USER])), "no chat template")
 
 
 def test_a_tokenizer_without_the_needed_characters(cli: Cli, file: Any, tmp_path: Path) -> None:

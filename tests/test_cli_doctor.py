@@ -77,10 +77,6 @@ FOUND: dict[str, tuple[Any, Sequence[str], dict[str, Any], dict[str, Any], Seque
         (f"has {SIZE} tokens, but the model only {SIZE - 1} logits",), (),
     ),
     "no template": (chat_tokenizer(None), (), {}, UNKNOWN, ("no chat template", "--format"), ()),
-    "a template that refuses": (
-        chat_tokenizer("{{ raise_exception('never') }}"), (), {}, UNKNOWN,
-        ("refuses a dialogue with a call", "--format"), (),
-    ),
     "an unknown format": (
         chat_tokenizer(HERMES.replace("tool_call>", "CALL>")), (), {}, UNKNOWN, ("in no known format", "--format"), (),
     ),

@@ -11,7 +11,6 @@ import pytest
 
 from batch_echo import Echo, Folder, row
 from command_line import CASES
-from lookup.errors import ToolDecodingError
 from tooldecoding.batches.batch import GROUP
 from tooldecoding.cli.app import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tools import documented
@@ -65,9 +64,6 @@ def test_signals_end_a_batch_alike_and_what_is_finished_is_kept(
     [
         (SystemExit(7), 7, ""),
         (SystemExit(), 0, ""),
-        (KeyboardInterrupt(), INTERRUPTED, ""),
-        (BrokenPipeError(32, "Broken pipe"), NO_READER, ""),
-        (ToolDecodingError("no such tool"), WRONG_INPUT, "error: no such tool\n"),
         (OSError(28, "No space left on device", "a/file"), WRONG_INPUT, "error: a/file: No space left on device\n"),
     ],
 )

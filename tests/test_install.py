@@ -78,11 +78,6 @@ def test_decode_with_settings_by_name_and_the_reference_model(outside: Path) -> 
     assert result["valid"] and result["calls"]
 
 
-def test_what_takes_an_extra_says_so(outside: Path) -> None:
-    with pytest.raises(AssertionError, match=r"matplotlib and pandas are needed here .* 'tooldecoding\[eval\]'"):
-        run(outside, "tooldecoding report some/run --out report")
-
-
 def test_nothing_comes_from_the_checkout(outside: Path) -> None:
     packages = ", ".join(LAYERS)
     code = f"import {packages}; print(*(package.__file__ for package in ({packages})))"

@@ -113,7 +113,6 @@ TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "byte level": byte_level_tokenizer,
     "marks": marked_tokenizer,
     "pieces and bytes": partial(sentencepiece_tokenizer, True),
-    "pieces": partial(sentencepiece_tokenizer, False),
 }
 
 

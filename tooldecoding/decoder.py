@@ -444,6 +444,7 @@ class ToolDecoder:
                 request.stop,
                 stream,
                 dialects=request.dialects,
+                conversation=request.conversation,
             )
         except BaseException:
             engine.close(root)  # it goes on with the others

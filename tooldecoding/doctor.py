@@ -22,8 +22,7 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, TURN_ENDS
-from tooldecoding.models.gguf_type import weights_type
-from tooldecoding.models.sources import find_source, input_device
+from tooldecoding.models.sources import find_source, input_device, weights_type
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
 from tooldecoding.request import Request

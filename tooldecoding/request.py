@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lookup.dictionary import LookupDictionary
+from tooldecoding.chat.messages import Message
 from tooldecoding.options import DecodeOptions
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
@@ -29,6 +30,8 @@ class Request:
         Ends free text once there is more than white space before it: the newline of prompts in which a line is a turn.
     dialects : bool
         Whether the model may begin a call in its own way, where nobody has named a format.
+    conversation : tuple of Message
+        What tells which arguments were said; empty if nobody knows who says what in the prompt.
     """
 
     prompt: str | Sequence[int]
@@ -37,3 +40,4 @@ class Request:
     special_tokens: bool = True
     stop: str | None = None
     dialects: bool = False
+    conversation: tuple[Message, ...] = ()

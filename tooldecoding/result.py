@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from tooldecoding.calls.decoded_call import DecodedCall
+from tooldecoding.calls.grounded_call import NOT_SAID
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Usage
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -87,6 +88,9 @@ class DecodeResult:
     repeated : bool
         Whether the model wrote a call again, word for word or with equal arguments: it is left out, and ended the
         answer.
+    asked : DecodedCall or None
+        The call that was not made, because ``ask`` wants its ``ungrounded`` arguments to be asked for. ``content`` ends
+        with the question, unless calls were made before it.
     """
 
     text: str
@@ -97,6 +101,7 @@ class DecodeResult:
     answer: Answer = NO_ANSWER
     cut: bool = False
     repeated: bool = False
+    asked: DecodedCall | None = None
 
     @property
     def thinking(self) -> str:
@@ -143,6 +148,7 @@ class DecodeResult:
             "errors": list(self.errors),
             "cut": self.cut,
             "repeated": self.repeated,
+            "asked": None if self.asked is None else _call_to_json(self.asked),
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}
                 for number, call in enumerate(self.calls)
@@ -175,10 +181,18 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
                 "confidence": confidence,
             }
             | ({} if call.min_confidence is None else {"needs_confirmation": unsure})
-            for p, confidence, unsure in zip(
-                call.voted.parameters, call.confidences, call.needs_confirmation, strict=True
+            | ({} if grounding is None else {"grounding": grounding.to_json()})
+            for p, confidence, unsure, grounding in zip(
+                call.voted.parameters,
+                call.confidences,
+                call.needs_confirmation,
+                call.groundings or [None] * len(call.confidences),
+                strict=True,
             )
         ],
+        "left_out": [{"name": p.key, "value": p.value, "reason": NOT_SAID} for p in call.left_out],
+        "not_offered": list(call.not_offered),
+        "ungrounded": list(call.ungrounded),
     }
 
 
@@ -214,4 +228,5 @@ class RequestRun:
             decoded.answer,
             decoded.cut,
             decoded.repeated,
+            decoded.asked,
         )

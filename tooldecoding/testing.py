@@ -1,23 +1,15 @@
-"""Models for tests of the decoder's laws: logits that no real model would give."""
+"""A decoder whose logits are made up, for checks of what it writes without what a model would."""
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchTable, Engine, Feed, Need
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.prefix_cache import CachedPrompt
-
-Bias = Callable[[bytes], float]
-"""Token text -> what to add to its random logit."""
-
-Continuation = Callable[[str], str]
-"""Text so far -> the text that the model wants to write next."""
 
 
 class SyntheticDecoder(ToolDecoder):
@@ -83,49 +75,3 @@ class SyntheticEngine(Engine):
         for prompt in {self._branches[feed.branch].prompt for feed in feeds}:
             prompt.usage.forward_passes += 1
         return answers
-
-
-class RandomEngine(SyntheticEngine):
-    """Logits drawn from a seeded normal distribution for each context, plus a bias by token text.
-
-    Parameters
-    ----------
-    texts : sequence of (bytes or None)
-        Token texts (``TokenTable.texts``); special tokens get no bias.
-    """
-
-    def __init__(
-        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
-    ) -> None:
-        super().__init__(can_drop)
-        self._seed = seed
-        self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
-        digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
-        generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
-        return NextTokenLogits(torch.randn(len(self._bias), generator=generator) + self._bias)
-
-
-class ScriptedEngine(SyntheticEngine):
-    """A model that wants to write what a function of the text so far says, in the longest tokens that fit."""
-
-    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_drop: bool = True) -> None:
-        super().__init__(can_drop)
-        self._texts = texts
-        self._continuation = continuation
-        self._tokens: dict[bytes, list[int]] = {}
-        for token, text in enumerate(texts):
-            if text:
-                self._tokens.setdefault(text, []).append(token)
-        self._longest = max(map(len, self._tokens))
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
-        written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
-        wanted = self._continuation(written).encode()
-        logits = torch.full((len(self._texts),), -1.0)
-        for size in range(1, min(len(wanted), self._longest) + 1):
-            logits[self._tokens.get(wanted[:size], [])] = 20.0 + size
-        return NextTokenLogits(logits)

@@ -12,9 +12,8 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.bench.clock import PassClock
-from eval.bench.lesson import Lesson
 from eval.bench.subject import Subject
-from eval.bench.teacher import TaughtEngine, TaughtProcessor
+from eval.bench.teacher import Lesson, TaughtEngine, TaughtProcessor
 from eval.bench.workload import Workload
 from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import call_grammar
@@ -23,7 +22,7 @@ from eval.methods.plain_decoding import plain_search
 from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
-from tooldecoding.engines.batched_engine import cache_bytes
+from tooldecoding.engines.recurrent_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request

@@ -1,5 +1,6 @@
 """What a bench can be told."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +15,6 @@ from tooldecoding.options.option import Count, CountOrNone, Share, check_all, op
 from voting import Stopping
 
 GREEDY: Final = "greedy"
-BEAMS: Final = "beam"
-"""``beam6`` is beam search with six beams."""
-MOST_BEAMS: Final = 64
 
 SHAPE_NAMES: Final = ("tiny", "llama-134m", "llama-1b", "llama-7b", "mistral-7b")
 """The shapes in ``eval.bench.subject``."""
@@ -105,7 +103,5 @@ class BenchOptions:
 
 def beams_of(name: str) -> int | None:
     """Return the beams of ``beamN``, 2 to 64; None for other names."""
-    digits = name.removeprefix(BEAMS)
-    if digits == name or not digits.isascii() or not digits.isdigit():
-        return None
-    return int(digits) if 2 <= int(digits) <= MOST_BEAMS else None
+    found = re.fullmatch(r"beam([2-9]|[1-5][0-9]|6[0-4])", name)
+    return int(found[1]) if found else None

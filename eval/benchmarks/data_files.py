@@ -8,7 +8,6 @@ from eval.errors import EvalError
 from eval.validation import read_rows
 from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
-from lookup.extract import OnDuplicate
 from lookup.text.text_file import read_text
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.files.json_lines import read_json, short_repr
@@ -62,14 +61,12 @@ def read_answered(questions: Path, answers: Path) -> list[tuple[Entry, Entry]]:
     return [(entry, answered[key]) for key, entry in asked.items()]
 
 
-def documentation_of(
-    tools: Sequence[Mapping[str, Any]], place: str, on_duplicate: OnDuplicate = "rename"
-) -> Documentation:
+def documentation_of(tools: Sequence[Mapping[str, Any]], place: str) -> Documentation:
     """Read documentation. The second of two tools of one name gets another name: scorers only know the first."""
     if not tools:
         return Documentation(tools, LookupDictionary(()))
     try:
-        return Documentation.read(tools, place, on_duplicate)
+        return Documentation.read(tools, place, "rename")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None
 

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from eval.benchmarks.faults import ErrorClass
-from eval.benchmarks.samples import Judgement, Sample
+from eval.benchmarks.samples import ErrorClass, Judgement, Sample
 from lookup.dictionary import ToolSpec
 from tooldecoding.formats.call_format import Call
 

@@ -5,15 +5,14 @@ prediction counts as one that cannot be read.
 """
 
 import ast
+import keyword
 import operator
-import warnings
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from lookup.errors import ToolDecodingError
-
-MAX_LENGTH: Final = 100_000
-"""Characters of a prediction."""
+from tooldecoding.formats.python_calls import syntax_tree
+from tooldecoding.formats.reading import UnreadableCallError
 
 MAX_DEPTH: Final = 200
 """Nesting of values; Python's own tokenizer allows 200 open brackets."""
@@ -36,29 +35,8 @@ _OPERATORS: Final[Mapping[type, Callable[..., Any]]] = {
     ast.USub: operator.neg,
 }
 
-
-class CallDecodeError(ToolDecodingError):
-    """A prediction that the official decoder cannot read, or that goes beyond the bounds of ours."""
-
-
-def demand_length(text: str) -> None:
-    """CallDecodeError for a text of more than ``MAX_LENGTH`` characters."""
-    if len(text) > MAX_LENGTH:
-        raise CallDecodeError(f"expected at most {MAX_LENGTH} characters, found {len(text)}")
-
-
-def parse_expression(text: str) -> ast.expr:
-    """Return the syntax tree of a Python expression; CallDecodeError for any other text."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # unknown escapes and the like: the text is not ours
-            return ast.parse(text, mode="eval").body
-    except SyntaxError as error:
-        raise CallDecodeError(f"no Python expression: {error.msg}") from None
-    except ValueError as error:  # NUL, a lone surrogate
-        raise CallDecodeError(f"no Python expression: {type(error).__name__}") from None
-    except (RecursionError, MemoryError):  # Python's parser reports its stack's end as MemoryError
-        raise CallDecodeError("no Python expression: nested too deeply") from None
+_RESERVED: Final = frozenset({"from", "class", "return", "false", "true", "id", "and"})
+"""Words that ToolBench writes as ``is_…``."""
 
 
 def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
@@ -71,24 +49,23 @@ def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
 
     Raises
     ------
-    CallDecodeError
+    UnreadableCallError
         If a node is no call, or a value is anything else or beyond the bounds.
     """
     try:
         return [_call(node, 0) for node in nodes]
     except RecursionError:
-        raise CallDecodeError("the text is nested too deeply") from None
+        raise UnreadableCallError("the text is nested too deeply") from None
 
 
 def evaluate(text: str) -> Any:
-    """Return the value of arithmetic on literals; CallDecodeError for anything else."""
-    demand_length(text)
-    return _arithmetic(parse_expression(text), 0)
+    """Return the value of arithmetic on literals; UnreadableCallError for anything else."""
+    return _arithmetic(syntax_tree(text), 0)
 
 
 def _call(node: ast.expr, depth: int) -> tuple[str, dict[str, Any]]:
     if not isinstance(node, ast.Call):
-        raise CallDecodeError(f"expected a call, found {type(node).__name__}")
+        raise UnreadableCallError(f"expected a call, found {type(node).__name__}")
     pairs = ((UNPACKED if k.arg is None else k.arg, _value(k.value, depth + 1)) for k in node.keywords)
     return _dotted_name(node.func), dict(pairs)
 
@@ -118,19 +95,19 @@ def _value(node: ast.expr, depth: int) -> Any:
         case ast.Subscript(value, index):
             return f"{_source(value)}[{_source(index)}]"
         case _:
-            raise CallDecodeError(f"a value cannot be {type(node).__name__}")
+            raise UnreadableCallError(f"a value cannot be {type(node).__name__}")
 
 
 def _dict(keys: list[ast.expr | None], values: list[ast.expr], depth: int) -> dict[Any, Any]:
     result = {}
     for key, value in zip(keys, values, strict=True):
         if key is None:
-            raise CallDecodeError("a value cannot be {**…}")
+            raise UnreadableCallError("a value cannot be {**…}")
         read = _value(key, depth + 1), _value(value, depth + 1)
         try:
             result[read[0]] = read[1]
         except TypeError as error:
-            raise CallDecodeError(f"no key of a dict: {error}") from None
+            raise UnreadableCallError(f"no key of a dict: {error}") from None
     return result
 
 
@@ -148,10 +125,10 @@ def _arithmetic(node: ast.expr, depth: int) -> Any:
         case ast.BinOp(left, operation, right) if type(operation) in _OPERATORS:
             values = [_arithmetic(left, depth + 1), _arithmetic(right, depth + 1)]
         case _:
-            raise CallDecodeError(f"{type(node).__name__} inside arithmetic is not evaluated")
+            raise UnreadableCallError(f"{type(node).__name__} inside arithmetic is not evaluated")
     texts = sum(isinstance(value, str) for value in values)
     if texts and not (texts == 2 and isinstance(operation, ast.Add)):
-        raise CallDecodeError("texts inside arithmetic can only be joined by +")
+        raise UnreadableCallError("texts inside arithmetic can only be joined by +")
     if isinstance(operation, ast.Pow) and all(isinstance(value, int) for value in values):
         base, exponent = values
         if abs(base) > 1 and base.bit_length() * exponent > 2 * MAX_BITS:  # an estimate, at most twice too many
@@ -159,23 +136,23 @@ def _arithmetic(node: ast.expr, depth: int) -> Any:
     try:
         return _bounded(_OPERATORS[type(operation)](*values))
     except (TypeError, ValueError, ArithmeticError) as error:
-        raise CallDecodeError(f"arithmetic that Python refuses: {error}") from None
+        raise UnreadableCallError(f"arithmetic that Python refuses: {error}") from None
 
 
 def _demand_depth(depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise CallDecodeError(f"values are nested deeper than {MAX_DEPTH} levels")
+        raise UnreadableCallError(f"values are nested deeper than {MAX_DEPTH} levels")
 
 
 def _bounded(value: Any) -> Any:
-    """A constant or a result; CallDecodeError for a whole number of more than ``MAX_BITS`` bits."""
+    """A constant or a result; UnreadableCallError for a whole number of more than ``MAX_BITS`` bits."""
     if isinstance(value, int) and value.bit_length() > MAX_BITS:
         raise _too_large()
     return value
 
 
-def _too_large() -> CallDecodeError:
-    return CallDecodeError(f"a number has more than {MAX_BITS} bits")
+def _too_large() -> UnreadableCallError:
+    return UnreadableCallError(f"a number has more than {MAX_BITS} bits")
 
 
 def _dotted_name(node: ast.expr) -> str:
@@ -192,4 +169,23 @@ def _source(node: ast.expr) -> str:
     try:
         return ast.unparse(node)
     except ValueError:  # a number of too many digits
-        raise CallDecodeError("a value whose source cannot be written") from None
+        raise UnreadableCallError("a value whose source cannot be written") from None
+
+
+def python_name(name: str) -> str:
+    """Return ``TheClique: Songs`` as ``theclique_songs``, as ToolBench does (its ``standardize`` and ``change_name``).
+
+    A leading digit gets the prefix ``get_``, a reserved word ``is_``. Here, Python's other keywords are reserved, too,
+    and a name of nothing but marks is ``unnamed``.
+    """
+    standard = re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name)).lower().strip("_")
+    if standard[:1].isdigit():
+        standard = f"get_{standard}"
+    if standard in _RESERVED or keyword.iskeyword(standard):
+        return f"is_{standard}"
+    return standard if standard.isidentifier() else "unnamed"
+
+
+def writable_name(name: str) -> str:
+    """Return a name as it is where a call in Python's syntax can have it, otherwise its ``python_name``."""
+    return name if name.isidentifier() and not keyword.iskeyword(name) else python_name(name)

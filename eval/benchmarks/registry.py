@@ -9,12 +9,11 @@ from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.restbench import RESTBENCH
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
 from eval.benchmarks.stabletoolbench import STABLETOOLBENCH
-from eval.benchmarks.ultratool import ULTRATOOL, ULTRATOOL_ZH
 from eval.errors import EvalError
 
-_ALL: Final = (ACEBENCH, API_BANK, BFCL_LIVE, BFCL_V1, RESTBENCH, SGD, STABLETOOLBENCH, ULTRATOOL, ULTRATOOL_ZH)
+_ALL: Final = (ACEBENCH, API_BANK, BFCL_LIVE, BFCL_V1, RESTBENCH, SGD, STABLETOOLBENCH)
 
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}
 """Name -> benchmark."""

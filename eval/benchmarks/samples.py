@@ -1,16 +1,35 @@
-"""What a benchmark provides: samples, and verdicts on predictions."""
+"""What a benchmark provides: samples, and verdicts on predictions, in the official scorer's words."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal, get_args
 
-from eval.benchmarks.faults import ErrorClass, Fault
 from eval.errors import EvalError
+from lookup.errors import ToolDecodingError
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
+
+ErrorClass = Literal["awareness", "selection", "format", "key", "value", "unsatisfiable"]
+ERROR_CLASSES: Final[tuple[ErrorClass, ...]] = get_args(ErrorClass)
+"""The paper's five classes (section 2, table 1), and what no prediction can get right."""
+
+CRASH: Final = "official_scorer:crash"
+"""Our own error type: the official scorer ends with an exception there, and gives no verdict on anything."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Why a prediction is wrong: the official error type, and a message for a reader."""
+
+    error_type: str
+    message: str
+
+
+class ScorerCrash(ToolDecodingError):
+    """Prediction, documentation or answer of a form that ends the official scorer with an exception."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +114,6 @@ class Benchmark(ABC):
         Call format of predictions, a name in ``CALL_FORMATS``.
     note : str
         What "right" means here, where no official verdict is given; printed below the scores.
-    has_figures : bool
-        Whether judgements have ``figures``. A sample without a prediction has those of an empty one.
     """
 
     name: str
@@ -104,7 +121,6 @@ class Benchmark(ABC):
     load: Callable[[str, Sequence[str]], list[Sample]]
     call_format: str = "pythonic"
     note: str = ""
-    has_figures: bool = False
 
     @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from eval.benchmarks.data_files import documentation_of, listed, read_json_rows
-from eval.benchmarks.python_names import python_name
+from eval.benchmarks.python_calls import python_name
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError

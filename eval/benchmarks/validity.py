@@ -9,12 +9,11 @@ from typing import Final
 
 from eval.benchmarks.bfcl.parser import pythonic_calls
 from eval.benchmarks.error_class import attempted_names
-from eval.benchmarks.faults import ErrorClass
-from eval.benchmarks.python_calls import CallDecodeError
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample
 from lookup.dictionary import LookupDictionary
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.reading import UnreadableCallError
 from voting.type_check import TypeCheckError, check_value
 
 VALIDITY_NOTE: Final = (
@@ -49,7 +48,6 @@ class FirstCall(Benchmark):
     """
 
     figure: str
-    has_figures: bool = True
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return right for one valid call or more; ``error_type`` and ``figures`` say what is wrong with others.
@@ -64,7 +62,7 @@ class FirstCall(Benchmark):
             problems = [problem for call in calls for problem in _problems(call, tools)]
             if not calls:
                 problems = [("no call", "expected a call, found none")]
-        except CallDecodeError as error:
+        except UnreadableCallError as error:
             attempted = attempted_names(prediction, list(tools))
             problems = [("unreadable call" if attempted else "no call", str(error))]
         found = {error_type for error_type, _ in problems}

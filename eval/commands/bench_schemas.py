@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from eval.commands.benchmark_command import going_on
 from eval.options import PEER_METHODS
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console
+from tooldecoding.cli.console import going_on, output_console
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import CountOrNone, option, options_of

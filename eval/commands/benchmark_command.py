@@ -1,19 +1,14 @@
 """What the commands on a benchmark share."""
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
-import typer
-
-from eval.benchmarks.samples import Benchmark, Sample
+from eval.benchmarks.samples import Benchmark
 from tooldecoding.cli.console import output_console
 from tooldecoding.options.option import option
 
-BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench|ultratool|ultratool-zh"
+BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench"
 """For the help, which is to need no import of all benchmarks; ``tests/eval/test_benchmark_data.py`` compares it."""
 
 
@@ -34,29 +29,14 @@ class BenchmarkCommand:
         benchmark = find_benchmark(self.benchmark)
         return benchmark, choose_categories(benchmark, self.category)
 
-    def load(self) -> tuple[Benchmark, list[Sample]]:
-        """Return the benchmark and its samples; EvalError as ``Benchmark.load``."""
-        benchmark, categories = self.find()
-        return benchmark, benchmark.load(self.data, categories)
-
-
-@contextmanager
-def going_on(out: str | Path) -> Iterator[None]:
-    """Inside the block an interrupt ends the program, and says that the same command goes on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"interrupted: the same command goes on behind what stands in {out}", file=sys.stderr)
-        raise typer.Exit(130) from None
-
 
 def show_scores(benchmark: Benchmark, scored: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
     """Print tables that compare the scores of files or runs: name -> rows."""
     from pandas import DataFrame
 
-    from eval.metrics.score_row import Score
     from eval.report.score_tables import score_tables
     from eval.report.table import show
+    from eval.runs.score import Score
 
     heads = ("predictions",)
     scores = DataFrame(

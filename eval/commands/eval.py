@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.commands.benchmark_command import BenchmarkCommand, going_on, show_scores
+from eval.commands.benchmark_command import BenchmarkCommand, show_scores
 from eval.options import PEER_METHODS, EvalOptions, benchmark_defaults
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.extras import demand_extra, demand_ray
+from tooldecoding.cli.console import going_on
+from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
 
@@ -28,7 +29,8 @@ def evaluate(given: Given) -> None:
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
-    demand_ray(options)
+    if options.ray is not None:
+        demand_extra("ray", "ray")
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every, out = benchmark.load(command.data, categories), Path(command.out)

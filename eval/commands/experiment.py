@@ -136,7 +136,7 @@ def experiment(given: Given) -> None:
     Options of eval hold for all runs. An interrupted experiment goes on with the same command.
     """
     demand_extra("eval", "scipy", "matplotlib", "pandas")
-    from eval.report import write_report
+    from eval.report.document import write_report
 
     command = given.read(ExperimentCommand)
     path = Path(command.file)

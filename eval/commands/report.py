@@ -20,7 +20,7 @@ class ReportCommand:
 def report(given: Given) -> None:
     """Write a report of runs: accuracy with intervals, significance, error classes, costs."""
     demand_extra("eval", "scipy", "matplotlib", "pandas")
-    from eval.report import write_report
+    from eval.report.document import write_report
 
     command = given.read(ReportCommand)
     for path in write_report(command.runs, Path(command.out)):

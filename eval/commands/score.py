@@ -31,7 +31,8 @@ def score(given: Given) -> None:
     from eval.runs.score import write_rows
 
     command = given.read(ScoreCommand)
-    benchmark, samples = command.load()
+    benchmark, categories = command.find()
+    samples = benchmark.load(command.data, categories)
     targets = _targets(command.predictions, Path(command.out))
     read = {p: read_predictions(p, benchmark, samples) for p in command.predictions}
     scored = {}

@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from eval.commands.benchmark_command import going_on
 from eval.errors import EvalError
 from eval.options import EvalOptions, benchmark_defaults
 from eval.tuning.options import TuneOptions
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console
+from tooldecoding.cli.console import going_on, output_console
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
@@ -15,13 +14,13 @@ from tooldecoding.options.option import options_of
 _TUNED: Final = {"order_limit", "orders", "optional_share", "stopping", "min_confidence"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
-    *("method", "beams", "tooldec_form", "samples", "sample_temperature"),
+    *("method", "beams", "samples", "sample_temperature"),
 }
 
 
 def tune(given: Given) -> None:
     """Choose order limit, optional keys and stopping for a deployment, on a benchmark."""
-    demand_extra("eval", "scipy", "matplotlib", "pandas")
+    demand_extra("eval", "scipy", "pandas")
     from eval.report.table import show
     from eval.tuning.output import tables
     from eval.tuning.tune import DEPLOYMENT, tune_benchmark
@@ -31,10 +30,10 @@ def tune(given: Given) -> None:
     options = given.merge(EvalOptions, benchmark_defaults(benchmark))
     every, out, console = benchmark.load(wanted.data, categories), wanted.folder, output_console()
     with going_on(out):
-        tuning = tune_benchmark(benchmark, categories, every, options, wanted)
-    show(console, tables(tuning.record))
-    reasons = tuning.record["chosen"]["reasons"]
-    if tuning.deployed is None:
+        record = tune_benchmark(benchmark, categories, every, options, wanted)
+    show(console, tables(record))
+    reasons = record["chosen"]["reasons"]
+    if record["chosen"]["settings"] is None:
         raise EvalError(
             f"{reasons[-1]} on this machine; no {DEPLOYMENT} is written. The same command with a larger budget "
             f"goes on with what stands in {out}"
@@ -42,7 +41,7 @@ def tune(given: Given) -> None:
     console.print()
     for reason in reasons:
         console.print(f"- {reason}")
-    console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json', 'tune.png'))}")
+    console.print(f"\nwritten: {', '.join(str(out / name) for name in (DEPLOYMENT, 'tune.json'))}")
 
 
 _FILE_OPTIONS = tuple(option for option in options_of(EvalOptions) if option.name not in _TUNED | _NOT_HERE)

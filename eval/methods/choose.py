@@ -1,11 +1,10 @@
-"""The decoding methods that are compared, on the same prompts."""
+"""The decoding methods that are compared, on the same prompts, and the prompts on their way to one."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.methods.draft_first import decode_behind_drafts
 from eval.methods.peers import load_peer, run_peer
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction, candidate_rows
@@ -13,6 +12,7 @@ from eval.methods.scored_text import ScoredText
 from eval.methods.self_consistency import SelfConsistency
 from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
+from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import opening_of
@@ -56,12 +56,9 @@ def make_method(
     match settings.method:
         case "tooldec":
             return lambda requests: [
-                _tooldec_prediction(result, len(requests), settings, scored)
-                for result in run_tooldec(decoder, requests, settings.tooldec_form)
+                _tooldec_prediction(result, len(requests), scored)
+                for result in run_tooldec(decoder, requests)
             ]
-        case "draft-first":
-            drafts = _read(plain().run, scored)
-            return lambda requests: decode_behind_drafts(requests, drafts, decode, scored.written)
         case "xgrammar" | "llguidance":
             peer = load_peer(settings.method, decoder.table)
             return _read(lambda requests: run_peer(decoder, peer, requests), scored)
@@ -85,18 +82,52 @@ def _prediction(result: DecodeResult, own: CallFormat, together: int, scored: Sc
     return Prediction(
         scored.of_calls(result.text, [Call(c.name, c.arguments) for c in result.calls]),
         candidate_rows([call.candidates for call in result.calls]),
-        result.counters.to_json(),
+        result.counters.to_json() | _grounding_counts(result),
         result.counters.seconds / together,
         written=result.text,
         opening="" if result.call_format is own else opening_of(result.call_format),
     )
 
 
-def _tooldec_prediction(result: ToolDecResult, together: int, settings: EvalOptions, scored: ScoredText) -> Prediction:
-    """What is scored: an action as the benchmark writes a call; nothing without one, unless it was cut off."""
-    if settings.tooldec_form == "call" or result.truncated:
-        text = scored.of_calls(result.text, result.calls)
-    else:
-        text = scored.scored.render(result.calls) if result.calls else ""
-    counters = result.counters
+def _grounding_counts(result: DecodeResult) -> dict[str, int]:
+    """Return how many arguments the dialogue does not say: optional ones left out, and required ones."""
+    calls = [*result.calls, *([result.asked] if result.asked else [])]
+    left_out, ungrounded = (sum(len(getattr(call, name)) for call in calls) for name in ("left_out", "ungrounded"))
+    return {"left_out": left_out, "ungrounded": ungrounded, "asked": int(result.asked is not None)}
+
+
+def _tooldec_prediction(result: ToolDecResult, together: int, scored: ScoredText) -> Prediction:
+    counters, text = result.counters, scored.of_calls(result.text, result.calls)
     return Prediction(text, written=result.text, counters=counters.to_json(), seconds=counters.seconds / together)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A prompt that waits for its prediction, or why there is no prompt."""
+
+    id: str
+    request: Request | None
+    error: str = ""
+    prompt_tokens: int = 0
+
+
+def predict_all(method: Method, drafts: Sequence[Draft]) -> list[Prediction]:
+    """Return the predictions for drafts that are decoded together; where that fails, each alone."""
+    asked = [(number, draft.request) for number, draft in enumerate(drafts) if draft.request is not None]
+    decoded = each_decoded(lambda requests: enumerate(method(requests)), [request for _, request in asked])
+    found = {number: draft.error for number, draft in enumerate(drafts)} | {asked[n][0]: each for n, each in decoded}
+    return [each if isinstance(each, Prediction) else Prediction("", error=str(each)) for each in found.values()]
+
+
+def predicting(
+    settings: EvalOptions, call_format: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+) -> Callable[[Sequence[Draft]], Iterable[tuple[int, Prediction]]]:
+    """Return what makes numbered predictions with the method that the settings name.
+
+    Parameters
+    ----------
+    call_format : str
+        The benchmark's, in which predictions are scored.
+    """
+    method = make_method(settings, model, tokenizer, call_format)
+    return lambda drafts: enumerate(predict_all(method, drafts))

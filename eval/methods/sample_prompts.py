@@ -1,7 +1,7 @@
 """The prompt of a sample: documentation, instruction, in-context examples, dialogue."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
@@ -11,11 +11,9 @@ from transformers import PreTrainedTokenizerBase
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
 from eval.methods.call_grammar import demand_grammar
-from eval.methods.tooldec.react import REACT
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
-from tooldecoding.chat.messages import Message
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import (
     API_BANK_ENDING,
@@ -26,14 +24,10 @@ from tooldecoding.chat.templates import (
     bfcl_prompt,
     chat_format,
 )
-from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.request import Request
-
-REACT_INSTRUCTION: Final = """Write the action that comes next in the form
-Action: tool_name
-Action Input: {"key1": "value1", "key2": "value2"}"""
 
 _NO_LIMIT: Final = 10**9
 """Tokenizers without a longest input name a number far beyond this one."""
@@ -65,7 +59,8 @@ class Prompter:
         if self.settings.template == "chat":
             asked = replace(self.settings, format=AUTO) if self.dialects else self.settings
             return dialogue_request(sample.turns, sample.documentation, asked, self.tokenizer)
-        return Request(self.text(sample), sample.documentation.lookup, self.settings, stop="\n")
+        lookup = sample.documentation.lookup
+        return Request(self.text(sample), lookup, self.settings, stop="\n", conversation=sample.turns)
 
     def tokens(self, request: Request) -> int:
         """Return how many tokens the prompt of a request has."""
@@ -108,30 +103,20 @@ class Prompter:
         return documentation.as_bfcl(detail) if self.settings.template == "bfcl" else documentation.as_api_bank(detail)
 
     @property
-    def _react(self) -> bool:
-        return self.settings.method == "tooldec" and self.settings.tooldec_form == "react"
-
-    @property
     def _format(self) -> CallFormat:
-        return REACT if self._react else CALL_FORMATS[self.settings.format]
+        return CALL_FORMATS[self.settings.format]
 
     @property
     def _instruction(self) -> str:
-        if self._react:
-            return REACT_INSTRUCTION
         return API_BANK_INSTRUCTION if self.settings.format == "api-bank" else BFCL_INSTRUCTION
 
     @property
     def _ending(self) -> str:
         """How the line begins that the model completes."""
-        if self._react:
-            return ""
         return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
 
     def _dialogue(self, sample: Sample) -> list[str]:
         labels = BFCL_LABELS if self.settings.template == "bfcl" else API_BANK_LABELS
-        if self._react:
-            return [line for message in sample.turns for line in _react_lines(message, labels)]
         return dialogue_lines(sample.turns, self._format, labels)
 
     def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
@@ -153,14 +138,6 @@ class Prompter:
         Random(f"{self.settings.seed}/{sample.id}").shuffle(alike)
         one_each = {s.dialogue: s for s in alike}
         return list(one_each.values())[: self.settings.shots]
-
-
-def _react_lines(message: Message, labels: Mapping[str, str]) -> list[str]:
-    """A message as ReAct writes it, results as ``Observation`` (TOOLDEC v3, A.1)."""
-    if message.result_of:
-        return dialogue_lines([message], REACT, {**labels, "tool": "Observation"})
-    said = f"{labels[message.role]}: {' '.join(message.content.split())}"
-    return [said] * bool(message.content) + [REACT.render([Call(c.name, c.arguments)]) for c in message.calls]
 
 
 def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:

@@ -13,16 +13,17 @@ from zlib import crc32
 from eval.methods.prediction import Prediction, candidate_rows
 from eval.methods.sampling import Sample, SampledTokens
 from eval.methods.scored_text import ScoredText
+from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.formats.call_format import Call
+from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
-from voting import merge
 
 
 class SelfConsistency:
@@ -89,7 +90,8 @@ class SelfConsistency:
         [(most, _)] = names.most_common(1)
         group = [result for result in results if tuple(call.name for call in result.calls) == most]
         candidates = [[result.calls[number].candidates[0] for result in group] for number in range(len(most))]
-        merged = [merge(c, tools[c[0].name], request.options.optional_share) for c in candidates]
+        index = index_of(request.conversation)
+        merged = [grounded_vote(c, tools[c[0].name], request.options, index).voted for c in candidates]
         calls = [Call(c.name, c.arguments) for c in merged]
         text, counters = _with_calls(group[0], calls), results[0].counters
         return Prediction(

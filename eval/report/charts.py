@@ -1,32 +1,24 @@
-"""Charts of the report: accuracy (the paper's figure 5), what it costs, and error classes (figures 3 and 6)."""
+"""Charts of the report: accuracy against what it costs, and error classes (the paper's figures 3 and 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
-from matplotlib.axes import Axes
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from pandas import DataFrame, Series
 
-from eval.report.drawing import GRID, LINES, blank_figure, chart_style, printable, save_figure
+from eval.errors import writing
 from eval.report.score_tables import entries, error_counts, total
 
+_LINES: Final = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+"""Okabe and Ito's palette, which colour-blind readers can tell apart."""
 
-def accuracy_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Path) -> bool:
-    """Draw the unweighted totals with their intervals as bars. Return False, without a file, if there are none."""
-    totals = {names: total(own) for names, own in entries(scores, heads)}
-    if not any(totals.values()):
-        return False
-    with chart_style():
-        figure, axes = _rows(benchmark, list(totals))
-        for place, found in enumerate(totals.values()):
-            if found is not None:
-                value, low, high = 100 * found.value, 100 * found.low, 100 * found.high
-                axes.barh(place, value, xerr=[[value - low], [high - value]], color=LINES[0], capsize=3)
-                axes.text(high + 1, place, f"{value:.1f}", va="center", fontsize=9)
-        axes.set_xlim(0, min(108, 115 * max(t.high for t in totals.values() if t) + 3))
-        axes.set_xlabel("per cent right, mean of the categories, 95 % interval")
-        save_figure(figure, path)
-    return True
+_GRID: Final = "#DDDDDD"
+
+_MOST: Final = 88
 
 
 def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Path) -> bool:
@@ -34,8 +26,8 @@ def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Pa
     runs = [(names, own["passes"].iloc[0], total(own)) for names, own in entries(scores, heads)]
     if not any(passes > 0 and found for _, passes, found in runs):
         return False
-    with chart_style():
-        figure = blank_figure(8.0, 5.0)
+    with _chart_style():
+        figure = _blank_figure(8.0, 5.0)
         axes = figure.add_subplot(xlabel="forward passes a sample, mean", ylabel="per cent right, 95 % interval")
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
@@ -43,12 +35,12 @@ def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Pa
         for number, (label, (_, passes, found)) in enumerate(zip(labels, runs, strict=True)):
             if passes > 0 and found is not None:
                 value, low, high = 100 * found.value, 100 * found.low, 100 * found.high
-                colour, form = LINES[number % len(LINES)], "o^sv"[number // len(LINES) % 4] + "-"
+                colour, form = _LINES[number % len(_LINES)], "o^sv"[number // len(_LINES) % 4] + "-"
                 axes.errorbar(passes, value, [[value - low], [high - value]], color=colour, fmt=form, label=label)
-        axes.grid(color=GRID)
+        axes.grid(color=_GRID)
         figure.legend(loc="outside lower center", ncols=2, fontsize=9)
-        figure.suptitle(printable(benchmark))
-        save_figure(figure, path)
+        figure.suptitle(_printable(benchmark))
+        _save_figure(figure, path)
     return True
 
 
@@ -57,31 +49,54 @@ def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: P
     if scores["correct"].all():
         return False
     shares = {names: 100 * Series(error_counts(own)) / len(own) for names, own in entries(scores, heads)}
-    with chart_style():
-        figure, axes = _rows(benchmark, list(shares))
+    with _chart_style():
+        figure = _blank_figure(9.0, 1.9 + 0.34 * len(shares))
+        axes = figure.add_subplot()
+        axes.set_yticks(range(len(shares)), _labels(list(shares)), fontsize=9)
+        axes.invert_yaxis()
+        axes.grid(axis="x", color=_GRID)
         widths = DataFrame(list(shares.values()))
         starts = widths.cumsum(axis=1) - widths
-        for name, colour in zip(widths, LINES, strict=False):
+        for name, colour in zip(widths, _LINES, strict=False):
             axes.barh(widths.index, widths[name], left=starts[name], color=colour, label=name)
         axes.set_xlim(0, 100)
         axes.set_xlabel("per cent of all samples")
         figure.legend(loc="outside lower center", ncols=len(widths.columns), fontsize=9)
-        save_figure(figure, path)
+        figure.suptitle(_printable(benchmark))
+        _save_figure(figure, path)
     return True
 
 
 def _labels(names: Sequence[Sequence[str]]) -> list[str]:
     """Return what the runs are called; their models are named if there are several."""
     several = len({first for first, *_ in names}) > 1
-    return [printable(": ".join(each if several else each[-1:])) for each in names]
+    return [_printable(": ".join(each if several else each[-1:])) for each in names]
 
 
-def _rows(benchmark: str, names: Sequence[Sequence[str]]) -> tuple[Figure, Axes]:
-    """Return a chart with a row for each run, from top to bottom."""
-    figure = blank_figure(9.0, 1.9 + 0.34 * len(names))
-    axes = figure.add_subplot()
-    axes.set_yticks(range(len(names)), _labels(names), fontsize=9)
-    axes.invert_yaxis()
-    axes.grid(axis="x", color=GRID)
-    figure.suptitle(printable(benchmark))
-    return figure, axes
+@contextmanager
+def _chart_style() -> Iterator[None]:
+    """Use Matplotlib's defaults instead of the user's settings, with ``$`` as a plain character."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update({"text.parse_math": False, "axes.axisbelow": True})
+        matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
+        yield
+
+
+def _blank_figure(width: float, height: float) -> Figure:
+    """Return an empty figure; width and height in inches."""
+    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+
+
+def _printable(text: str) -> str:
+    """Return a label: characters that are not Western letters are escapes, and a very long one loses its middle."""
+    label = " ".join(text.split()).encode("latin-1", "backslashreplace").decode("latin-1")
+    label = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in label)
+    return label if len(label) <= _MOST else f"{label[: _MOST // 2]}…{label[-_MOST // 2 :]}"
+
+
+def _save_figure(figure: Figure, path: Path) -> None:
+    """Write a PNG file; EvalError if that fails."""
+    FigureCanvasAgg(figure)
+    with writing(path):
+        figure.savefig(path)

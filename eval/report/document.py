@@ -10,10 +10,11 @@ from pandas import DataFrame, Series
 
 from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import writing
-from eval.report.charts import accuracy_chart, error_chart, pass_chart
+from eval.metrics.accuracy import Accuracy
+from eval.report.charts import error_chart, pass_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
-from eval.report.table import NONE, Table, escaped, markdown
+from eval.report.table import NONE, Table, counted, escaped, markdown
 from eval.report.value_tables import value_table, vote_table
 
 _HEADS: Final = ("model", "method")
@@ -64,11 +65,12 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
     """Return the texts and the charts of one benchmark."""
     rows = [{**_names(run), **score.model_dump(), "passes": _passes(run)} for run in runs for score in run.scores]
     scores = DataFrame(rows)
-    charts = {"accuracy": accuracy_chart, "passes": pass_chart, "errors": error_chart}
+    charts = {"passes": pass_chart, "errors": error_chart}
     paths = {name: out / f"{name}-{benchmark}.png" for name in charts}
     drawn = [paths[name] for name, draw in charts.items() if draw(benchmark, scores, _HEADS, paths[name])]
     categories = list(dict.fromkeys(category for run in runs for category in run.about.categories))
-    tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs), _cost_table(runs)]
+    tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs)]
+    tables += [table for table in (_grounding_table(runs), _cost_table(runs)) if table.rows]
     notes = [f"{escaped(BENCHMARKS[benchmark].note)}\n"] if benchmark in BENCHMARKS else []
     pictures = [f"![{path.stem}]({path.name})\n" for path in drawn]
     return [f"## {benchmark}\n", *notes, *pictures, *map(markdown, tables)], drawn
@@ -97,6 +99,25 @@ def _value_tables(runs: Sequence[Run]) -> list[Table]:
         if table.rows:
             tables.append(replace(table, title=f"{table.title}: {model}"))
     return tables
+
+
+def _grounding_table(runs: Sequence[Run]) -> Table:
+    """Return how right the samples are of which the dialogue says all required arguments, and the others."""
+    rows = []
+    for run in runs:
+        correct = {score.id: score.correct for score in run.scores}
+        known = [(correct[cost.id], cost.counters) for cost in run.costs if "ungrounded" in cost.counters]
+        if known:
+            said, not_said = ([ok for ok, n in known if bool(n["ungrounded"]) == kind] for kind in (False, True))
+            cells = [counted(Accuracy(sum(found), len(found)), True) for found in (said, not_said)]
+            sums = [sum(int(counts.get(name) or 0) for _, counts in known) for name in ("left_out", "asked")]
+            rows.append((*_names(run).values(), *cells, *map(str, sums)))
+    note = (
+        "Per cent right, of the samples whose required arguments the dialogue says, and of those with one that it does "
+        "not say; how many optional arguments were left out for that, and how many samples have a question for a call."
+    )
+    columns = (*_HEADS, "said", "not said", "left out", "asked")
+    return Table("Grounding", columns, tuple(rows), 2, notes=(note,))
 
 
 def _cost_table(runs: Sequence[Run]) -> Table:

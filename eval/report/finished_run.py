@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from eval.errors import EvalError
-from eval.metrics.score_row import Score
 from eval.runs.run_folder import MANIFEST, PREDICTIONS, SCORES, VALUES
+from eval.runs.score import Score
 from eval.validation import Text, read_rows, validated
 from eval.votes.value_slot import ValueSlot
 from tooldecoding.cli.console import shown

@@ -11,7 +11,7 @@ from typing import Final
 
 from pandas import DataFrame
 
-from eval.benchmarks.faults import ERROR_CLASSES
+from eval.benchmarks.samples import ERROR_CLASSES
 from eval.metrics.accuracy import Accuracy, Estimate, unweighted_mean
 from eval.metrics.significance import holm, mcnemar
 from eval.report.table import NONE, Table, counted, percent, probability, share

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from eval.metrics.accuracy import Accuracy, Estimate
 from tooldecoding.cli.console import shown
+from tooldecoding.cli.console import table as console_table
 
 NONE = "-"
 """The text of an empty cell."""
@@ -81,14 +82,12 @@ def show(console: Console, tables: Sequence[Table], turn_small: bool = False) ->
 
 
 def _rich(table: Table, transposed: bool) -> rich.table.Table:
-    cells = [[Text(shown(cell)) for cell in row] for row in (table.columns, *table.rows)]
+    cells = [list(row) for row in (table.columns, *table.rows)]
     if transposed:
         cells = [list(column) for column in zip(*cells, strict=True)]
-    printed = rich.table.Table(header_style="bold")
-    for number, head in enumerate(cells[0]):
-        printed.add_column(head, overflow="fold", justify="left" if number < table.texts else "right")
-    for row in cells[1:]:
-        printed.add_row(*row)
+    printed = console_table([*map(shown, cells[0])], cells[1:])
+    for column in printed.columns[table.texts :]:
+        column.justify = "right"
     return printed
 
 
@@ -109,11 +108,6 @@ def counted(accuracy: Accuracy, counts: bool) -> str:
 def points(estimate: Estimate) -> str:
     """Return ``+1.0 (+0.7 to +1.3)``: a difference in percentage points with the limits of the interval."""
     return f"{100 * estimate.value:+.1f} ({100 * estimate.low:+.1f} to {100 * estimate.high:+.1f})"
-
-
-def times(value: float, base: float) -> str:
-    """Return ``2.12``: ``value`` divided by ``base``."""
-    return f"{value / base:.2f}" if base else NONE
 
 
 def share(part: int, whole: int) -> str:

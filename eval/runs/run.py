@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.method_task import Draft, predicting
+from eval.methods.choose import Draft, predicting
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter, settled
 from eval.options import EvalOptions

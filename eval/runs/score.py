@@ -2,17 +2,41 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
 
 from eval.benchmarks.error_class import classify
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample
 from eval.errors import writing
 from eval.runs.predictions import PredictionRow, Predictions
+from eval.validation import Text
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
 
 Judge = Callable[[Sample, str], Judgement]
 """The benchmark's own judge, or another with the same verdicts (the official tool manager)."""
+
+Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_length=2, max_length=2)]
+"""Points, and how many there were to get."""
+
+
+class Score(BaseModel, frozen=True):
+    """The verdict on one sample. A row may have other columns.
+
+    ``structural`` says that the call is wrong by its structure: it names a tool that was not given, is malformed or has
+    a key error. ``missing`` samples have no prediction, and count as wrong. ``sample_id`` is the number that API-Bank's
+    evaluator gives the sample, odd for a call right after another one. ``figures`` are those of ``Judgement``.
+    """
+
+    id: Text
+    category: Text
+    correct: bool
+    error_class: ErrorClass | None = None
+    structural: bool
+    missing: bool
+    sample_id: Annotated[int, Field(le=10**9)] | None = None
+    figures: dict[Text, Points] = {}
 
 
 def score(predictions: Predictions, benchmark: Benchmark, judge: Judge) -> list[dict[str, Any]]:
@@ -36,7 +60,7 @@ def _row(given: PredictionRow, benchmark: Benchmark, judge: Judge) -> dict[str, 
 def _undecoded(sample: Sample, benchmark: Benchmark, error_type: str, message: str) -> dict[str, Any]:
     """A sample without a prediction is wrong, whatever it asks for."""
     satisfiable = benchmark.satisfiable(sample)
-    figures = benchmark.judge(sample, "").figures if benchmark.has_figures else {}
+    figures = benchmark.judge(sample, "").figures  # those of an empty prediction
     row = _verdict(Judgement(False, error_type, message, None, figures=figures), satisfiable)
     missing = {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
     return benchmark.describe(sample) | row | missing

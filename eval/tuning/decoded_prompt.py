@@ -9,11 +9,13 @@ from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.values.literal_values import read_value
+from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.pythonic import API_BANK
+from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
-from voting import CandidateCall, CandidateValue, Stopping, merge
+from voting import CandidateCall, CandidateValue, Stopping, VotedCall
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,12 @@ def read_decoded(
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
         calls = [
-            _read_call([_read_candidate(c, tools, call_format) for c in group], n, tools, call_format, vote_options)
+            _read_call([_read_candidate(c, tools, call_format) for c in group], n, request, call_format, vote_options)
             for n, group in enumerate(groups)
         ]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
-    written = call_format.ending(text, _joined(calls, call_format))
+    written = call_format.ending(text, call_format.joined([c.committed for c in calls]) if calls else "")
     if not text.endswith(written):
         raise EvalError(
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
@@ -110,6 +112,12 @@ def read_decoded(
         )
     before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
     return DecodedPrompt(request, vote_options, text, before, tuple(calls), closed=closed, call_format=call_format)
+
+
+def revote(candidates: Sequence[CandidateCall], tool: ToolSpec, request: Request, optional_share: float) -> VotedCall:
+    """Return the call that decoding a request makes of candidates."""
+    options = replace(request.options, optional_share=optional_share)
+    return grounded_vote(candidates, tool, options, index_of(request.conversation)).voted
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:
@@ -130,14 +138,10 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format
 def _read_call(
     candidates: Sequence[CandidateCall],
     number: int,
-    tools: LookupDictionary,
+    request: Request,
     call_format: CallFormat,
     vote_options: VoteOptions,
 ) -> DecodedCall:
-    tool = tools[candidates[0].name]
-    voted = merge(candidates, tool, vote_options.optional_share)
+    tool = request.tools.decided(request.options.unknown_keys)[candidates[0].name]
+    voted = revote(candidates, tool, request, vote_options.optional_share)
     return DecodedCall(tool, tuple(candidates), call_format.render_call(voted.name, voted.arguments, number))
-
-
-def _joined(calls: Sequence[DecodedCall], call_format: CallFormat) -> str:
-    return call_format.joined([c.committed for c in calls]) if calls else ""

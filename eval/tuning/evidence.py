@@ -10,29 +10,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.methods.prediction import Prediction
 from eval.methods.scored_text import ScoredText
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, score
-from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions
+from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, revote
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
-from voting import merge
 
 DecodeAgain = Callable[[Mapping[str, Request], VoteOptions], Mapping[str, DecodedPrompt]]
 """Decodes prompts with some options; prompts and results by the id of their sample."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What some vote options give for one prompt: the prediction as it is scored, or why there is none."""
-
-    text: str
-    error: str = ""
-
-
 @dataclass
 class Evidence:
-    """Outcomes and verdicts of any vote options; decodes again what cannot be derived.
+    """Predictions and verdicts of any vote options; decodes again what cannot be derived.
 
     ``samples`` and ``decoded``, the decodes so far, are by id; ``again`` counts prompts that had to be decoded again.
     """
@@ -58,8 +50,8 @@ class Evidence:
         """Why the others cannot."""
         return [found[0].error for found in self.decoded.values() if found[0].error]
 
-    def outcomes(self, options: VoteOptions) -> dict[str, Outcome]:
-        """Return id -> outcome, in the sequence of the samples."""
+    def outcomes(self, options: VoteOptions) -> dict[str, Prediction]:
+        """Return id -> the prediction as it is scored, or why there is none, in the sequence of the samples."""
         found = {identifier: self._derived(identifier, options) for identifier in self.samples}
         requests = self.requests
         missing = {identifier: requests[identifier] for identifier, outcome in found.items() if outcome is None}
@@ -69,7 +61,7 @@ class Evidence:
             found[identifier] = self._derived(identifier, options)
         return {identifier: outcome for identifier, outcome in found.items() if outcome is not None}
 
-    def _derived(self, identifier: str, options: VoteOptions) -> Outcome | None:
+    def _derived(self, identifier: str, options: VoteOptions) -> Prediction | None:
         attempts = (derive(decoded, options, self.scored) for decoded in self.decoded[identifier])
         return next((outcome for outcome in attempts if outcome), None)
 
@@ -104,20 +96,21 @@ def remembered(judge: Judge) -> Judge:
     return judged
 
 
-def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText) -> Outcome | None:
+def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText) -> Prediction | None:
     """Return what ``vote_options`` would have given; None if the candidates do not tell."""
     if decoded.request is None:
-        return Outcome("", error=decoded.error)
+        return Prediction("", error=decoded.error)
     if decoded.options.order_limit < vote_options.order_limit:
         return None
     options = decoded.request.options
     call_format = decoded.call_format
     calls: list[Call] = []
     for number, call in enumerate(decoded.calls):
-        voted = merge(call.candidates[: vote_options.order_limit], call.tool, vote_options.optional_share)
+        candidates = call.candidates[: vote_options.order_limit]
+        voted = revote(candidates, call.tool, decoded.request, vote_options.optional_share)
         calls.append(Call(voted.name, voted.arguments))
         text = call_format.render_call(voted.name, voted.arguments, number)
         # the model saw the text of a call before it decided whether another one follows
         if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
             return None
-    return Outcome(scored.of_calls(decoded.with_calls(calls), calls))
+    return Prediction(scored.of_calls(decoded.with_calls(calls), calls))

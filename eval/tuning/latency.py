@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -24,9 +23,13 @@ LATENCY: Final = "latency.jsonl"
 RESAMPLES: Final = 2000
 
 
-@dataclass(frozen=True)
-class Stopwatch:
-    """Decodes prompts against the clock.
+def measure(
+    decoder: ToolDecoder, folder: Path, seed: int, requests: Mapping[str, Request], every: Sequence[VoteOptions]
+) -> pd.DataFrame:
+    """Decode every prompt alone with each of the options, in a sequence that is drawn for each prompt.
+
+    A first decode with each of the options is not counted. Prompts that ``latency.jsonl`` has, measured on this
+    machine with the same options, are not measured again.
 
     Parameters
     ----------
@@ -36,64 +39,53 @@ class Stopwatch:
         Of the file with all measurements.
     seed : int
         Seed for the sequence of measurements.
+    requests : mapping
+        Id -> prompt; at least one.
+
+    Returns
+    -------
+    DataFrame
+        Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``,
+        ``orders`` decoded, and ``text``.
     """
+    path = folder / LATENCY
+    machine = f"{machine_line(describe_machine(decoder.model.device))}, {decoder.model.dtype}"
+    prefix = f"{machine}, {decoder.strategy}/{';'.join(v.label for v in every)}/"
+    with (
+        closing(ResultFile(str(path), frozenset({"latency"}))) as results,
+        progress_bar("measuring", len(requests)) as advance,
+    ):
+        still = {name: request for name, request in requests.items() if prefix + name not in results.done}
+        advance(len(requests) - len(still))
+        if still:
+            _measured(decoder, seed, *next(iter(still.items())), every)  # caches and allocations
+        for name, request in still.items():
+            results.write([{"id": prefix + name, "latency": _measured(decoder, seed, name, request, every)}])
+            advance(1)
+    rows = {row["id"]: row["latency"] for _, row in read_rows(path, "delete the line")}
+    return pd.DataFrame([{"id": name, **row} for name in requests for row in rows[prefix + name]])
 
-    decoder: ToolDecoder
-    folder: Path
-    seed: int
 
-    def measure(self, requests: Mapping[str, Request], every: Sequence[VoteOptions]) -> pd.DataFrame:
-        """Decode every prompt alone with each of the options, in a sequence that is drawn for each prompt.
-
-        A first decode with each of the options is not counted. Prompts that ``latency.jsonl`` has, measured on this
-        machine with the same options, are not measured again.
-
-        Parameters
-        ----------
-        requests : mapping
-            Id -> prompt; at least one.
-
-        Returns
-        -------
-        DataFrame
-            Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``,
-            ``orders`` decoded, and ``text``.
-        """
-        path = self.folder / LATENCY
-        machine = f"{machine_line(describe_machine(self.decoder.model.device))}, {self.decoder.model.dtype}"
-        prefix = f"{machine}, {self.decoder.strategy}/{';'.join(v.label for v in every)}/"
-        with (
-            closing(ResultFile(str(path), frozenset({"latency"}))) as results,
-            progress_bar("measuring", len(requests)) as advance,
-        ):
-            still = {name: request for name, request in requests.items() if prefix + name not in results.done}
-            advance(len(requests) - len(still))
-            if still:
-                self._measured(*next(iter(still.items())), every)  # caches and allocations
-            for name, request in still.items():
-                results.write([{"id": prefix + name, "latency": self._measured(name, request, every)}])
-                advance(1)
-        rows = {row["id"]: row["latency"] for _, row in read_rows(path, "delete the line")}
-        return pd.DataFrame([{"id": name, **row} for name in requests for row in rows[prefix + name]])
-
-    def _measured(self, name: str, request: Request, every: Sequence[VoteOptions]) -> list[dict[str, Any]]:
-        shuffled, measured = list(every), []
-        Random(f"{self.seed}/{name}").shuffle(shuffled)
-        for options in shuffled:
-            asked, start = options.applied(request), perf_counter()
-            with memory_errors():
-                [result] = self.decoder.run([asked])
-            measured.append(
-                {
-                    "options": options.label,
-                    "seconds": perf_counter() - start,
-                    "forward_passes": result.counters.forward_passes,
-                    "positions": result.counters.positions,
-                    "orders": sum(len(call.candidates) for call in result.calls),
-                    "text": result.text,
-                }
-            )
-        return measured
+def _measured(
+    decoder: ToolDecoder, seed: int, name: str, request: Request, every: Sequence[VoteOptions]
+) -> list[dict[str, Any]]:
+    shuffled, measured = list(every), []
+    Random(f"{seed}/{name}").shuffle(shuffled)
+    for options in shuffled:
+        asked, start = options.applied(request), perf_counter()
+        with memory_errors():
+            [result] = decoder.run([asked])
+        measured.append(
+            {
+                "options": options.label,
+                "seconds": perf_counter() - start,
+                "forward_passes": result.counters.forward_passes,
+                "positions": result.counters.positions,
+                "orders": sum(len(call.candidates) for call in result.calls),
+                "text": result.text,
+            }
+        )
+    return measured
 
 
 def latency(measured: pd.DataFrame, options: VoteOptions, base: VoteOptions, seed: int) -> dict[str, Any]:

@@ -1,17 +1,12 @@
-"""What ``tune`` prints and writes: tables, ``tune.png``, ``deployment.yaml``; all from the record in ``tune.json``."""
+"""What ``tune`` prints and writes: tables, ``deployment.yaml``; all from the record in ``tune.json``."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Final
 
 import yaml
-from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from eval.metrics.accuracy import Estimate
-from eval.report.drawing import GRID, LINES, blank_figure, chart_style, printable, save_figure
 from eval.report.table import NONE, Table, percent, probability
-from eval.tuning.decoded_prompt import VoteOptions
 from tooldecoding.cli.console import shown
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
@@ -92,46 +87,7 @@ def _latency_cells(latency: Record) -> tuple[str, str]:
     )
 
 
-def draw_chart(record: Record, path: Path) -> None:
-    """Draw accuracy and latency against the order limit; EvalError if it cannot be written."""
-    limits, chosen = record["limits"], record["chosen"]["order_limit"]
-    right = [[100 * row["accuracy"], *(100 * limit for limit in row["interval"])] for row in limits]
-    times = [[row["latency"][name] for name in ("median_ms", "low_ms", "high_ms")] for row in limits]
-    budget = record["decision"].get("max_latency_ms")
-    if "max_slowdown" in record["decision"]:
-        budget = record["decision"]["max_slowdown"] * times[0][0]
-    with chart_style():
-        figure = blank_figure(8.2, 4.2)
-        left, other = figure.subplots(1, 2)
-        _draw_panel(left, record, right, LINES[0], "per cent, 95 % interval")
-        left.set_title("right samples", fontsize=10)
-        _draw_panel(other, record, times, LINES[1], "milliseconds, median and quartiles")
-        other.set_title(f"latency of one prompt, {limits[0]['latency']['prompts']} prompts", fontsize=10)
-        other.set_ylim(bottom=0)
-        if budget is not None:
-            other.axhline(budget, color="black", linestyle="--", linewidth=1, label="budget")
-            other.legend(loc="upper left", frameon=False, fontsize=9)
-        said = "no limit fits the budget" if chosen is None else f"limit {chosen} chosen"
-        title = printable(f"{record['benchmark']}, {record['model']}")
-        figure.suptitle(f"{title}: {said}")
-        save_figure(figure, path)
-
-
-def _draw_panel(axes: Axes, record: Record, values: Sequence[Sequence[float]], color: str, label: str) -> None:
-    """Draw values with their lower and upper limits, and a line at the chosen order limit."""
-    limits, chosen = [row["limit"] for row in record["limits"]], record["chosen"]["order_limit"]
-    spread = [[middle - low for middle, low, _ in values], [high - middle for middle, _, high in values]]
-    axes.errorbar(limits, [middle for middle, _, _ in values], yerr=spread, color=color, marker="o", capsize=3)
-    if chosen is not None:
-        axes.axvline(chosen, color=LINES[2], linestyle=":", linewidth=1.5, zorder=0)
-    axes.set(xlabel="order limit", ylabel=label)
-    axes.xaxis.set_major_locator(FixedLocator(limits))
-    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.grid(axis="y", color=GRID)
-
-
-def deployment_text(record: Record, deployed: VoteOptions, settings: ModelOptions) -> str:
+def deployment_text(record: Record, settings: ModelOptions) -> str:
     """Return ``deployment.yaml``: every setting that affects how calls are decoded, after comments.
 
     Parameters
@@ -139,14 +95,14 @@ def deployment_text(record: Record, deployed: VoteOptions, settings: ModelOption
     settings : ModelOptions
         The settings before tuning; what was tuned takes precedence.
     """
-    values = {name: value for name, value in vars(settings).items() if name in _NAMES} | vars(deployed)
-    comments = (*_comments(record, deployed), *record["chosen"]["reasons"])
+    values = {name: value for name, value in vars(settings).items() if name in _NAMES} | record["chosen"]["settings"]
+    comments = (*_comments(record), *record["chosen"]["reasons"])
     lines = [f"# {' '.join(shown(line).split())}" for line in comments]
     return "\n".join([*lines, "", *(_setting(name, value) for name, value in values.items())]) + "\n"
 
 
-def _comments(record: Record, deployed: VoteOptions) -> list[str]:
-    row = next(row for row in record["limits"] if row["limit"] == deployed.order_limit)
+def _comments(record: Record) -> list[str]:
+    row = next(row for row in record["limits"] if row["limit"] == record["chosen"]["order_limit"])
     template, latency = record["settings"].get("template"), row["latency"]
     comments = [
         f"Written by `tooldecoding tune {record['benchmark']}` on {record['date']}.",

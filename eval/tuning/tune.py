@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError, writing
-from eval.methods.choose import Method, make_method
-from eval.methods.method_task import Draft, predict_all
+from eval.methods.choose import Draft, Method, make_method, predict_all
 from eval.methods.scored_text import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
@@ -19,10 +19,10 @@ from eval.runs.run_folder import PREDICTIONS, RunFolder
 from eval.tuning.choice import demand_enough
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import DecodeAgain, Evidence
-from eval.tuning.latency import Stopwatch
+from eval.tuning.latency import measure
 from eval.tuning.options import TuneOptions
-from eval.tuning.output import deployment_text, draw_chart
-from eval.tuning.tuner import Tuner, Tuning
+from eval.tuning.output import deployment_text
+from eval.tuning.tuner import Tuner
 from tooldecoding.cluster.place import Here
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
@@ -34,8 +34,8 @@ DEPLOYMENT: Final = "deployment.yaml"
 
 def tune_benchmark(
     benchmark: Benchmark, categories: Sequence[str], every: Sequence[Sample], options: EvalOptions, wanted: TuneOptions
-) -> Tuning:
-    """Tune on a benchmark's samples, and write all files.
+) -> dict[str, Any]:
+    """Tune on a benchmark's samples, write all files, and return the record in ``tune.json``.
 
     Parameters
     ----------
@@ -70,8 +70,9 @@ def tune_benchmark(
             benchmark,
             ScoredText.of(options, benchmark.call_format),
         )
-        tuner = Tuner(evidence, wanted, base, Stopwatch(decoder, wanted.folder, options.seed).measure, options.seed)
-        tuning = tuner.run(
+        measuring = partial(measure, decoder, wanted.folder, options.seed)
+        tuner = Tuner(evidence, wanted, base, measuring, options.seed)
+        record = tuner.run(
             {
                 "categories": list(categories),
                 "drawn_from": len(every),
@@ -83,8 +84,8 @@ def tune_benchmark(
                 "settings": options.to_json(),
             }
         )
-        _write_files(tuning, options, wanted.folder)
-    return tuning
+        _write_files(record, options, wanted.folder)
+    return record
 
 
 def decoded_prompts(made: Made, base: VoteOptions, place: str) -> dict[str, list[DecodedPrompt]]:
@@ -111,11 +112,10 @@ def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
     return again
 
 
-def _write_files(tuning: Tuning, options: EvalOptions, out: Path) -> None:
-    draw_chart(tuning.record, out / "tune.png")
-    texts: dict[str, Any] = {"tune.json": json.dumps(tuning.record, indent=2, ensure_ascii=False) + "\n"}
-    if tuning.deployed is not None:
-        texts[DEPLOYMENT] = deployment_text(tuning.record, tuning.deployed, options)
+def _write_files(record: Mapping[str, Any], options: EvalOptions, out: Path) -> None:
+    texts: dict[str, Any] = {"tune.json": json.dumps(record, indent=2, ensure_ascii=False) + "\n"}
+    if record["chosen"]["settings"]:
+        texts[DEPLOYMENT] = deployment_text(record, options)
     for name, text in texts.items():
         with writing(out / name):
             write_whole(out / name, text.encode())

@@ -20,23 +20,7 @@ SHARES: Final = tuple(n / 10 for n in range(11))
 
 Row = dict[str, Any]
 Measure = Callable[[Mapping[str, Request], Sequence[VoteOptions]], pd.DataFrame]
-"""As ``Stopwatch.measure``."""
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """Everything that ``tune`` finds out.
-
-    Attributes
-    ----------
-    record : dict
-        As it stands in ``tune.json``. Proportions lie between 0 and 1.
-    deployed : VoteOptions or None
-        None if no limit fits the budget.
-    """
-
-    record: Row
-    deployed: VoteOptions | None
+"""As ``latency.measure``, of the prompts and the options alone."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +43,10 @@ class Tuner:
     measure: Measure
     seed: int
 
-    def run(self, about: Mapping[str, Any]) -> Tuning:
-        """Take all steps; ``about`` becomes part of the record.
+    def run(self, about: Mapping[str, Any]) -> Row:
+        """Take all steps, and return the record as it stands in ``tune.json``; ``about`` becomes part of it.
+
+        Proportions lie between 0 and 1. There are no settings to deploy if no limit fits the budget.
 
         Raises
         ------
@@ -85,7 +71,7 @@ class Tuner:
         for row in limits:
             row["p"] = choice.p.get(row["limit"])
         chosen = {"order_limit": choice.limit, "best": choice.best, "settings": deployed and asdict(deployed)}
-        record = {
+        return {
             **about,
             "samples": len(self.evidence.samples),
             "failures": failures,
@@ -95,7 +81,6 @@ class Tuner:
             "optional_shares": shares,
             "stopping": stopping,
         }
-        return Tuning(record, deployed)
 
     def _measured(self, every: Sequence[VoteOptions]) -> pd.DataFrame:
         """Measure some prompts, drawn by the seed."""

@@ -12,13 +12,14 @@ from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
 from eval.runs.score import Judge
-from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded
+from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded, revote
 from eval.tuning.evidence import remembered
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, Kind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from voting import CandidateCall, merge
+from tooldecoding.request import Request
+from voting import CandidateCall
 
 
 def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Prompter, place: str) -> list[ValueSlot]:
@@ -40,13 +41,19 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
-            decoded = read_decoded(row, f"{place}, {sample.id}", prompter.request(sample), vote)
-            slots += value_slots(sample, decoded.calls, options.optional_share, benchmark, judge)
+            request = prompter.request(sample)
+            decoded = read_decoded(row, f"{place}, {sample.id}", request, vote)
+            slots += value_slots(sample, decoded.calls, request, options.optional_share, benchmark, judge)
     return slots
 
 
 def value_slots(
-    sample: Sample, decoded: Sequence[DecodedCall], optional_share: float, benchmark: Benchmark, judge: Judge
+    sample: Sample,
+    decoded: Sequence[DecodedCall],
+    request: Request,
+    optional_share: float,
+    benchmark: Benchmark,
+    judge: Judge,
 ) -> list[ValueSlot]:
     """Return the slots of one sample; none if its values cannot be judged.
 
@@ -54,6 +61,8 @@ def value_slots(
     ----------
     decoded : sequence of DecodedCall
         The calls decoded for the sample.
+    request : Request
+        What was decoded: the vote leaves out what its conversation does not say.
     optional_share : float
         As in ``voting.merge``.
     judge : callable
@@ -68,7 +77,7 @@ def value_slots(
     orders = [candidate.order for candidate in call.candidates]
 
     def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
-        return merge(candidates, call.tool, optional_share).arguments
+        return revote(candidates, call.tool, request, optional_share).arguments
 
     # a vote over more orders than there are is the one over all of them
     votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}

@@ -215,7 +215,10 @@ class PropertyReader:
             convention=self._convention,
         )
         plain = kind if kind.enum is None else replace(kind, enum=None)
-        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema)
+        ask = spec.get("x-ask") != "never"
+        if ask and spec.get("x-ask", "always") != "always":
+            self.schemas.note(f"{where}: 'x-ask' is {shown(spec['x-ask'])}, not 'always' or 'never': ignored")
+        return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema, ask)
 
     # Types for display
 

@@ -1,7 +1,6 @@
 """Plain schemas, whose words all stand side by side -> one branch for each type that they allow.
 
-Some contradictions are found by a short look: ``oneOf`` excludes only what may overlap, and choices that contradict
-each other are not multiplied out.
+Some contradictions are found by a short look, so that choices that contradict each other are not multiplied out.
 """
 
 import itertools
@@ -15,28 +14,20 @@ from lookup.schema.nodes import Branch, Lists
 from lookup.schema.number_range import Numbers, common_multiple
 from lookup.schema.object_branches import Conjoin, objects_of
 from lookup.schema.schema import (
-    EVERYTHING,
     IMPLIED,
-    INFINITE,
     KINDS,
     NOTHING,
-    NUMBERS,
     Kind,
     Schema,
     exact,
     identity,
     is_number,
     said,
-    with_all,
 )
 
 _OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "notes"}
 _OTHERS: Final[dict[Kind, tuple[Any, ...]]] = {"boolean": (True, False), "null": (None,)}
 _GIVING: Final = {"enum", "type", "notes"}
-
-_MAX_DEPTH: Final = 4
-_MAX_ALTERNATIVES: Final = 16
-_MAX_STEPS: Final = 5_000
 
 
 def branches_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> list[Branch] | None:
@@ -56,12 +47,12 @@ def branches_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: 
     if all(_OF_CHOICES.issuperset(schema.words) for schema in plain):
         return None
     kinds = _kinds(plain)
-    if closed and kinds == KINDS:
+    if closed and not any("type" in schema.words and "unnamed" not in schema.words for schema in plain):
         implied = [IMPLIED[word] for schema in plain for word in schema.words if word in IMPLIED]
-        kinds = frozenset[Kind]().union(*implied) or KINDS
+        kinds &= frozenset[Kind]().union(*implied) or KINDS
     refused = set(map(identity, refused_values(plain)))
     if given := [schema for schema in plain if "enum" in schema.words]:
-        return _constants(given[0], plain, refused, closed)
+        return _constants(given, plain, refused, closed)
     found: list[Branch] = []
     if "string" in kinds:
         texts = texts_of(plain)
@@ -78,12 +69,15 @@ def branches_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: 
     return found
 
 
-def _constants(given: Schema, plain: Sequence[Schema], refused: set[Any], closed: bool) -> list[Branch]:
-    is_limited = any(schema is not given or not schema.words.keys() <= _GIVING for schema in plain)
+def _constants(given: Sequence[Schema], plain: Sequence[Schema], refused: set[Any], closed: bool) -> list[Branch]:
+    first, *others = given
+    is_limited = any(schema is not first or not schema.words.keys() <= _GIVING for schema in plain)
     values = [
         value
-        for value in given.words["enum"]
-        if identity(value) not in refused and (not is_limited or allows(value, plain, closed))
+        for value in first.words["enum"]
+        if (found := identity(value)) not in refused
+        and all(found in other.members for other in others)
+        and (not is_limited or allows(value, plain, closed))
     ]
     return [Constants(tuple(values))] if values else []
 
@@ -102,7 +96,7 @@ def _lists(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[
         here = [prefix[place] if place < len(prefix) else rest for prefix, rest in tuples]
         of_item = [schema for schema in here if schema is not None]
         items.append(conjoin(of_item if of_item or containing else unevaluated))
-    end = next((place for place, item in enumerate(items) if item.is_false), None)
+    end = next((place for place, item in enumerate(items) if NOTHING in item.schemas), None)
     most = min(said(plain, "maxItems") + ([] if end is None else [end]), default=None)
     least = max([*said(plain, "minItems"), *(times for _, times in containing)], default=0)
     if most is not None and least > most:
@@ -156,7 +150,7 @@ def contradict(plain: Sequence[Schema]) -> bool:
 
 def _has_no_value(schemas: Sequence[Schema]) -> bool:
     """Whether nothing is allowed, or all listed values are refused."""
-    listed = [schema.members for schema in schemas if "enum" in schema.words]
+    listed = [frozenset(schema.members) for schema in schemas if "enum" in schema.words]
     if NOTHING in schemas or not listed:
         return NOTHING in schemas
     left = frozenset.intersection(*listed)
@@ -173,51 +167,3 @@ def _refused(schema: Schema) -> Iterable[Any]:
 
 def _kinds(schemas: Iterable[Schema]) -> frozenset[Kind]:
     return reduce(frozenset.__and__, (schema.kinds for schema in schemas), KINDS)
-
-
-class Comparison:
-    """Compares schemas, in a bounded number of steps."""
-
-    def __init__(self) -> None:
-        self._left = _MAX_STEPS
-
-    def apart(self, one: Schema, other: Schema, depth: int = 0) -> bool:
-        """Whether no value obeys both; False where that is not clear."""
-        if NOTHING in (one, other):
-            return True
-        self._left -= 1
-        if depth > _MAX_DEPTH or self._left < 0:
-            return False
-        first, second = with_all(one), with_all(other)
-        both = first + second
-        kinds = _kinds(both)
-        sets = [schema.members for schema in both if "enum" in schema.words]
-        if not kinds or (len(sets) > 1 and not frozenset.intersection(*sets)):
-            return True
-        if kinds == {"string"} and texts_of(both).size >= INFINITE:
-            return True
-        if kinds <= NUMBERS and numbers_of(both, integer=kinds == {"integer"}).size >= INFINITE:
-            return True
-        if kinds == {"object"}:  # a required key may be impossible in both together
-            for name in dict.fromkeys(itertools.chain.from_iterable(said(both, "required"))):
-                pairs = itertools.product(_of_key(first, name), _of_key(second, name))
-                if any(self.apart(*pair, depth + 1) for pair in pairs if pair[0] is not pair[1]):
-                    return True
-        unions = ((members, to) for flat, to in ((first, other), (second, one)) for members in _unions(flat))
-        return any(all(self.apart(member, to, depth + 1) for member in members) for members, to in unions)
-
-
-def _unions(flat: Sequence[Schema]) -> list[tuple[Schema, ...]]:
-    members = (*said(flat, "anyOf"), *said(flat, "oneOf"))
-    return [alternatives for alternatives in members if len(alternatives) <= _MAX_ALTERNATIVES]
-
-
-def _of_key(schemas: Sequence[Schema], name: str) -> list[Schema]:
-    """What schemas clearly say of a key, and that it may be anything."""
-    found = [EVERYTHING]
-    for schema in schemas:
-        if name in schema.words.get("properties", ()):
-            found.append(schema.words["properties"][name])
-        elif "patternProperties" not in schema.words and schema.words.get("additionalProperties") is NOTHING:
-            found.append(NOTHING)
-    return found

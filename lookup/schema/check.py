@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from lookup.dictionary import MISSING
 from lookup.errors import written
 from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
@@ -53,25 +54,28 @@ class _Applied:
     Attributes
     ----------
     keys, items : set
-        The keys, and the places of items, that they evaluate.
-    known : set of str
-        Further keys that they speak of.
+        The keys, and the places of items, that they evaluate; of documentation, all keys that they speak of.
     closes : bool
         Whether they document keys.
     typed : bool
         Whether they name its type.
     implied : set of str
         The types of which their words say something.
+    casts : frozenset of type, optional
+        ``float`` if a whole number becomes one, ``tuple`` if a list does; ``None`` if they do not name its type.
+    member : Any
+        The list or object as an enum has it; ``MISSING`` without one.
     members : dict
         The key or place of a member -> what holds for it.
     """
 
     keys: set[str] = field(default_factory=set)
     items: set[int] = field(default_factory=set)
-    known: set[str] = field(default_factory=set)
     closes: bool = False
     typed: bool = False
     implied: set[Kind] = field(default_factory=set)
+    casts: frozenset[type] | None = None
+    member: Any = MISSING
     members: dict[Any, _Held] = field(default_factory=dict)
 
     def add(self, other: "_Applied") -> None:
@@ -79,6 +83,8 @@ class _Applied:
         self._evaluate(other)
         self.closes |= other.closes
         self.typed |= other.typed
+        self._cast(other.casts)
+        self.member = other.member if self.member is MISSING else self.member
         for member, held in other.members.items():
             self.members.setdefault(member, {}).update(held)
 
@@ -88,24 +94,36 @@ class _Applied:
             self._evaluate(one)
         self.closes |= all(one.closes for one in found)
         self.typed |= any(one.typed or not one.implied for one in found)
+        # an alternative that takes the value as it is written goes before those that change it
+        known = [one.casts for one in found if one.casts is not None]
+        self._cast(frozenset.intersection(*known) if len(known) == len(found) else None)
+        if all(one.member is not MISSING for one in found):
+            self.member = found[0].member
         for member in dict.fromkeys(member for one in found for member in one.members):
             alternatives = _Alternatives(tuple(one.members.get(member, {}) for one in found))
             self.members.setdefault(member, {})[alternatives] = None
 
+    def _cast(self, casts: frozenset[type] | None) -> None:
+        if casts is not None:
+            self.casts = casts if self.casts is None else self.casts & casts
+
     def _evaluate(self, other: "_Applied") -> None:
         self.keys |= other.keys
         self.items |= other.items
-        self.known |= other.known
         self.implied |= other.implied
 
 
 _SILENT: Final = _Applied()
 
 
-def check(value: Any, schemas: Iterable[Schema], closed: bool) -> None:
-    """Raise SchemaError unless a value obeys all schemas. ``closed`` schemas document a tool, see ``branches_of``."""
+def check(value: Any, schemas: Iterable[Schema], closed: bool) -> Any:
+    """The value, if it obeys all schemas; otherwise SchemaError.
+
+    ``closed`` schemas document a tool, see ``branches_of``. The value then is in its documented types: a whole number
+    is a float, and a list a tuple or the member of an enum, where they say so.
+    """
     try:
-        _Check(closed).whole(value, tuple(schemas))
+        return _Check(closed).whole(value, tuple(schemas))
     except RecursionError:
         raise SchemaError("the value: the schema is nested too deep to be checked") from None
 
@@ -135,25 +153,40 @@ class _Check:
         self._steps = 0
         self._known: dict[tuple[Schema | _Alternatives, str], _Applied | SchemaError] = {}
 
-    def whole(self, value: Any, schemas: Sequence[Schema]) -> None:
-        """SchemaError unless a value obeys all schemas."""
+    def whole(self, value: Any, schemas: Sequence[Schema]) -> Any:
+        """The value in its documented types; SchemaError unless it obeys all schemas."""
         for schema in schemas:
             self._apply(value, schema, _WHOLE, 0)
-        if self._closed:
-            self._close(value, dict.fromkeys(schemas), _WHOLE)
+        return self._close(value, dict.fromkeys(schemas), _WHOLE) if self._closed else value
 
-    def _close(self, value: Any, held: _Held, where: str) -> None:
-        """SchemaError if a value, or a part of it, has a type or a key of which all that holds for it says nothing."""
+    def _close(self, value: Any, held: _Held, where: str) -> Any:
+        """The value in its documented types.
+
+        SchemaError if it, or a part of it, has a type or a key of which all that holds for it says nothing.
+        """
         applied = self._together(held, where)
         if applied.implied and not applied.typed and kind_of(value) not in applied.implied:
             raise _broken(where, " or ".join(sorted(applied.implied)), value)
         if isinstance(value, dict) and applied.closes:
-            documented = applied.keys | applied.known
             for key in value:
-                if key not in documented:
-                    raise _broken(where, f"the keys {', '.join(map(repr, sorted(documented)))}", key)
-        for member, inner in applied.members.items():
-            self._close(value[member], inner, _place(where, member))
+                if key not in applied.keys:
+                    raise _broken(where, f"the keys {', '.join(map(repr, sorted(applied.keys)))}", key)
+        parts = {
+            member: self._close(value[member], inner, _place(where, member))
+            for member, inner in applied.members.items()
+        }
+        if applied.member is not MISSING:
+            return applied.member
+        casts = applied.casts or ()
+        match value:
+            case dict():
+                return {key: parts.get(key, inner) for key, inner in value.items()}
+            case list() | tuple():
+                items = [parts.get(place, item) for place, item in enumerate(value)]
+                return tuple(items) if isinstance(value, tuple) or tuple in casts else items
+            case int() if float in casts and not isinstance(value, bool):
+                return _as_float(value)
+        return value
 
     def _together(self, held: _Held, where: str) -> _Applied:
         """What all says that holds for a value."""
@@ -202,7 +235,7 @@ class _Check:
         words = schema.words
         applied = _Applied(typed="type" in words or "enum" in words)
         applied.implied.update(*(IMPLIED[word] for word in words if word in IMPLIED))
-        self._given(value, schema, where)
+        self._given(value, schema, where, applied)
         self._combined(value, words, where, depth + 1, applied)
         match value:
             case str():
@@ -217,7 +250,7 @@ class _Check:
                 self._list(value, words, where, depth + 1, applied)
         return applied
 
-    def _given(self, value: Any, schema: Schema, where: str) -> None:
+    def _given(self, value: Any, schema: Schema, where: str, applied: _Applied) -> None:
         """The words ``type`` and ``enum``."""
         words = schema.words
         if "enum" in words:  # its members have the type
@@ -226,15 +259,22 @@ class _Check:
                 or not isinstance(value, float)
                 or any(isinstance(member, float) and member == value for member in words["enum"])
             )
-            if not written_so or identity(value) not in schema.members:
+            found = identity(value)
+            if not written_so or found not in schema.members:
                 listed = ", ".join(map(reprlib.repr, words["enum"][:_MAX_LISTED]))
                 raise _broken(where, f"one of {listed}", value)
+            applied.casts = frozenset()
+            if isinstance(value, dict | list | tuple):
+                applied.member = schema.members[found]
             return
         kind = "number" if self._closed and isinstance(value, float) else kind_of(value)
         is_other = self._closed and isinstance(value, tuple) and "type" in words and "tuple" not in words
         if kind not in schema.kinds or is_other:
             kinds = schema.kinds - {"integer"} if "number" in schema.kinds else schema.kinds
             raise _broken(where, " or ".join(sorted(kinds)) or "no value", value)
+        if "type" in words:
+            casts = {float: "number" in schema.kinds and "whole" not in words, tuple: "tuple" in words}
+            applied.casts = frozenset(cast for cast, is_said in casts.items() if is_said)
 
     def _combined(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
         """The words that apply schemas to the value itself."""
@@ -268,7 +308,8 @@ class _Check:
             if key not in value:
                 raise _broken(where, f"the required key {key!r}", dict(value))
         keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
-        applied.known.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
+        if self._closed:
+            applied.keys.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
         applied.closes |= keys.documents
         if OF_KEYS.isdisjoint(words):
             return
@@ -313,6 +354,15 @@ class _Check:
             for place in set(range(len(value))) - applied.items:
                 self._member(value, place, [words["unevaluatedItems"]], where, depth, applied)
             applied.items = set(range(len(value)))
+
+
+def _as_float(value: int) -> float:
+    """The number as a float, if there is one that is equal."""
+    try:
+        found = float(value)
+    except OverflowError:
+        return value
+    return found if found == value else value
 
 
 def _place(where: str, member: Any) -> str:

@@ -7,9 +7,10 @@ alternatives of ``oneOf`` exclude each other. What would become too many branche
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final
 
-from lookup.schema.branches import Comparison, branches_of, contradict
+from lookup.schema.branches import branches_of, contradict
 from lookup.schema.nodes import Branch, Conjunction, Node
 from lookup.schema.schema import EVERYTHING, KINDS, NOTHING, NUMBERS, Kind, Schema, Words
 
@@ -20,6 +21,7 @@ _MAX_STEPS: Final = 400
 _ALL_STEPS: Final = 8_000
 _FEW_STEPS: Final = 24
 _MAX_ONE_OF: Final = 24
+_MAX_COMPARED: Final = 4_000
 
 Alternatives = list[tuple[Schema, ...]]
 """A value has one of them: schemas that hold together."""
@@ -47,13 +49,15 @@ class Choices:
     ----------
     closed : bool
         Whether they are those of documentation, see ``branches_of``.
+    exclusive : bool
+        Whether the alternatives of ``oneOf`` exclude each other; otherwise it is read as ``anyOf``.
     """
 
-    def __init__(self, closed: bool) -> None:
+    def __init__(self, closed: bool, exclusive: bool = True) -> None:
         self._closed = closed
+        self._exclusive = exclusive
         self._known: dict[frozenset[Schema], Conjunction] = {}
         self._sizes: dict[Conjunction, int] = {}
-        self._comparison = Comparison()
         self._left = _ALL_STEPS  # later schemas of a large document have few
         self._made: dict[Schema, list[tuple[str, Alternatives | None]]] = {}
 
@@ -103,10 +107,10 @@ class Choices:
             self._left = max(_FEW_STEPS, self._left - 1)
             here = waiting.pop()
             notes += here.notes
-            if contradict(here.plain):
-                continue
             if step > most or len(found) > MAX_BRANCHES:
                 raise _TooManyError
+            if contradict(here.plain):
+                continue
             if not here.choices:
                 found.append(here.plain)
                 continue
@@ -146,7 +150,7 @@ class Choices:
         if "anyOf" in words:
             yield "anyOf", [(inner,) for inner in words["anyOf"]]
         if "oneOf" in words:
-            exclusive = self._one_of(words["oneOf"])
+            exclusive = self._one_of(words["oneOf"]) if self._exclusive else []
             if exclusive is None:
                 yield "oneOf", None
             yield "oneOf", exclusive or [(inner,) for inner in words["oneOf"]]
@@ -159,6 +163,15 @@ class Choices:
             present = Schema({"type": _OBJECT, "required": (key,), "unnamed": True})
             yield "dependentSchemas", [(Schema({"properties": {key: NOTHING}}),), (present, inner)]
 
+    @cached_property
+    def _overlaps(self) -> "Choices":
+        """Makes what several alternatives of ``oneOf`` allow together."""
+        return Choices(closed=False, exclusive=False)
+
+    def _are_apart(self, one: Schema, other: Schema) -> bool:
+        """Whether no value obeys both; False where that takes too long to find."""
+        return len(self._overlaps._known) < _MAX_COMPARED and self._overlaps.conjunction((one, other)).is_empty
+
     def _one_of(self, members: Sequence[Schema]) -> Alternatives | None:
         """Each member, without what the others that overlap with it allow."""
         if len(members) > _MAX_ONE_OF:
@@ -166,7 +179,7 @@ class Choices:
         overlapping: list[list[Schema]] = [[] for _ in members]
         for place, one in enumerate(members):
             for further, other in enumerate(members[place + 1 :], place + 1):
-                if not self._comparison.apart(one, other):
+                if not self._are_apart(one, other):
                     overlapping[place].append(other)
                     overlapping[further].append(one)
         if any(not _can_be_refused(other) for others in overlapping for other in others):
@@ -220,7 +233,7 @@ def negated(schema: Schema) -> Alternatives | None:
 def _type(kinds: frozenset[Kind]) -> Alternatives | None:
     if "integer" in kinds and "number" not in kinds:
         return None  # fractions have no type of their own
-    return [(Schema({"type": KINDS - kinds}),)] if kinds != KINDS else []
+    return [(Schema({"type": KINDS - kinds, "unnamed": True}),)] if kinds != KINDS else []
 
 
 def _values(values: tuple[Any, ...]) -> Alternatives | None:
@@ -256,6 +269,7 @@ _OBJECT: Final = frozenset[Kind]({"object"})
 _SIZES: Final[dict[str, Kind]] = {"Length": "string", "Items": "array", "Properties": "object"}
 _NEGATED: Final[dict[str, Callable[[Any], Alternatives | None]]] = {
     "type": _type,
+    "whole": lambda _: [],
     "enum": _values,
     "required": _required,
     "properties": _properties,

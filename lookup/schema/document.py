@@ -13,6 +13,7 @@ from lookup.schema.schema import (
     EVERYTHING,
     KINDS,
     NOTHING,
+    NUMBERS,
     Kind,
     Schema,
     Words,
@@ -336,10 +337,11 @@ def _limits(written: Mapping[str, Any]) -> dict[str, tuple[float, bool] | None]:
 
 def _kinds(named: Collection[Any], nullable: bool) -> dict[str, Any]:
     """The words of some names of types. Draft 3 allows schemas among them."""
-    kinds = frozenset[Kind]().union(*(kinds_named(name) if isinstance(name, str) else KINDS for name in named))
-    if nullable:
-        kinds |= {"null"}
+    each = [kinds_named(name) if isinstance(name, str) else KINDS for name in named]
+    kinds = frozenset[Kind]().union(*each, ["null"] if nullable else [])
     said: dict[str, Any] = {} if kinds == KINDS else {"type": kinds}
+    if {"integer"} in each and NUMBERS in each:
+        said["whole"] = True
     return said | ({"tuple": True} if "tuple" in named else {})
 
 

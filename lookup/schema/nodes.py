@@ -16,7 +16,7 @@ from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.number_range import Numbers
-from lookup.schema.schema import INFINITE, NOTHING, Schema, identity
+from lookup.schema.schema import INFINITE, Schema, identity
 
 MAX_LISTED: Final = 256
 """The most values that are listed."""
@@ -63,35 +63,23 @@ class Conjunction:
     def size(self) -> int:
         """About the characters of the smallest value in JSON; ``INFINITE`` if no value is allowed."""
         if self not in self._sizes:
-            _find([self], self._sizes)
+            _minimal_sizes([self], self._sizes)
         return self._sizes[self]
 
     def size_of(self, branch: "Branch") -> int:
         """About the characters of the smallest value of a branch."""
-        _find(needed(branch), self._sizes)
+        _minimal_sizes(needed(branch), self._sizes)
         return _size(branch, self._sizes.__getitem__)
 
     @cached_property
     def inhabited(self) -> list["Branch"]:
         """The branches of the normal form without those that have no value."""
-        if self._is_sure and len(self.node.branches) == 1:
-            return list(self.node.branches)
         return [branch for branch in self.node.branches if self.size_of(branch) < INFINITE]
 
-    @cached_property
-    def _is_sure(self) -> bool:
-        """Whether some value is surely allowed."""
-        return not self.schemas or (len(self.schemas) == 1 and self.schemas[0].surely_allows())
-
     @property
-    def is_false(self) -> bool:
-        """Whether one of the schemas is ``false``."""
-        return NOTHING in self.schemas
-
-    @cached_property
     def is_empty(self) -> bool:
         """Whether no value is allowed."""
-        return self.is_false or not (self._is_sure or self.size < INFINITE)
+        return self.size >= INFINITE
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +135,13 @@ class Objects:
     dependent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     patterns: tuple[Language, ...] = ()
 
+    def possible(self, names: Iterable[str]) -> list[str]:
+        """Those of some keys that an object can have, as those that they need are among them."""
+        possible = dict.fromkeys(names)
+        while unfit := [name for name in possible if not possible.keys() >= {*self.dependent.get(name, ())}]:
+            possible = {name: None for name in possible if name not in unfit}
+        return list(possible)
+
 
 Branch = Constants | Texts | Numbers | Lists | Objects
 
@@ -175,8 +170,8 @@ class Node:
 _SizeOf = Callable[[Conjunction], int]
 
 
-def _find(wanted: Iterable[Conjunction], known: dict[Conjunction, int]) -> None:
-    """Find sizes: each round from those of the round before, so that a round adds a level."""
+def _minimal_sizes(wanted: Iterable[Conjunction], known: dict[Conjunction, int]) -> None:
+    """Find the least fixpoint of the sizes: each round from those of the round before, so that a round adds a level."""
     waiting = list(dict.fromkeys(of for of in wanted if of not in known))
     reached = set(waiting)
     dependent: dict[Conjunction, list[Conjunction]] = {}
@@ -258,21 +253,14 @@ def _object(branch: Objects, size_of: _SizeOf) -> int:
     if (more := branch.least - len(pairs)) > 0:
         if more > len(branch.keys) + _MAX_COUNTED:
             return INFINITE
-        others = [size_of(branch.keys[name]) for name in _possible(branch, size_of) if name not in branch.required]
+        possible = branch.possible(name for name, key in branch.keys.items() if size_of(key) < INFINITE)
+        others = [size_of(branch.keys[name]) for name in possible if name not in branch.required]
         groups = groups_of(branch)
         for group in groups or []:
             others += [size_of(group.values)] * min(more, more if group.size is None else group.size)
         others += [1] * more if groups is None else []
         pairs += [4 + size for size in [*sorted(others), *[INFINITE] * more][:more]]
     return min(INFINITE, 2 + sum(pairs))
-
-
-def _possible(branch: Objects, size_of: _SizeOf) -> list[str]:
-    """The named keys that have a value, and so do the keys that they need."""
-    possible = {name for name, key in branch.keys.items() if size_of(key) < INFINITE}
-    while unfit := {name for name in possible if not possible.issuperset(branch.dependent.get(name, ()))}:
-        possible -= unfit
-    return [name for name in branch.keys if name in possible]
 
 
 def listed_values(conjunction: Conjunction, most: int = MAX_LISTED) -> list[Any] | None:

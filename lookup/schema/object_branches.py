@@ -62,8 +62,6 @@ class _Free(NamedTuple):
         For keys that no schema names.
     limits : list of list of Language
         A free key must be in one of each; there are none if one of them is empty.
-    documented : bool
-        Whether there are no keys but those that documentation names as possible.
     places : mapping of (str or None) to list of int
         Key -> which of ``keys`` name it; None -> those with words for keys that they do not name.
     conjoin : callable
@@ -72,12 +70,11 @@ class _Free(NamedTuple):
     keys: list[Keys]
     unevaluated: list[Schema]
     limits: list[list[Language]]
-    documented: bool
     places: Mapping[str | None, list[int]]
     conjoin: Conjoin
 
-    def of(self, name: str, may_be_new: bool = True) -> Conjunction | None:
-        """The schema of a key; ``None`` if an object may not have it, or nobody says so and it may not be new."""
+    def of(self, name: str) -> Conjunction | None:
+        """The schema of a key; ``None`` if an object may not have it."""
         found: list[Schema] = []
         evaluated = False
         for place in sorted({*self.places.get(name, ()), *self.places.get(None, ())}):
@@ -87,8 +84,7 @@ class _Free(NamedTuple):
             found += here or one.additional
         if not evaluated:
             found += self.unevaluated
-        is_new = self.documented and not evaluated
-        return None if NOTHING in found or (is_new and not may_be_new) else self.conjoin(found)
+        return None if NOTHING in found else self.conjoin(found)
 
     def language(self, names: list[Language]) -> Language:
         """What free keys look like, ``names`` among it. LanguageError if it is too much work."""
@@ -99,16 +95,16 @@ class _Free(NamedTuple):
 
 def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> list[Objects]:
     """The branch of objects that obey some schemas, in a list; empty if there is none. See ``branches_of``."""
-    free = _free(plain, conjoin, closed, notes)
+    needed = dict.fromkeys(name for schema in plain if "unnamed" not in schema.words for name in _needed(schema))
+    free = _free(plain, conjoin, needed if closed else None, notes)
     names = _names(plain, conjoin, notes)
     required = list(dict.fromkeys(name for listed in said(plain, "required") for name in listed))
     dependent = _dependent(plain)
     for name in required:  # it grows
         required += [other for other in dependent.get(name, ()) if other not in required]
-    needed = dict.fromkeys(name for schema in plain if "unnamed" not in schema.words for name in _needed(schema))
     named: dict[str, Conjunction] = {}
     for name in dict.fromkeys([*(name for one in free.keys for name in one.properties), *needed, *dependent]):
-        key = free.of(name, may_be_new=name in needed) if all(name in language for language in names) else None
+        key = free.of(name) if all(name in language for language in names) else None
         if key is not None:
             named[name] = key
     if any(name not in named for name in required):
@@ -130,7 +126,8 @@ def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: l
     return [Objects(named, tuple(required), of_free, language, least, most, dependent, patterns)]
 
 
-def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> _Free:
+def _free(plain: Sequence[Schema], conjoin: Conjoin, known: Iterable[str] | None, notes: list[str]) -> _Free:
+    """``known`` are the keys that documentation speaks of, which then has no others but those that it names."""
     speaking = [schema for schema in plain if not _WORDS.isdisjoint(schema.words)]
     keys = [read_keys(schema, notes) for schema in speaking]
     unevaluated = said(speaking, "unevaluatedProperties")[-1:]  # the innermost one, which is the last
@@ -147,14 +144,16 @@ def _free(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[s
     every = [pattern for one in keys for pattern in one.patterns]
     limits = [one.patterns for one in keys if NOTHING in one.additional]
     silent = all(schema is NOTHING for schema in additional + said(speaking, "unevaluatedProperties"))
-    patterns_only = closed and silent and any(one.documents for one in keys)
-    limits += [every] if patterns_only or NOTHING in unevaluated else []
+    if known is not None and silent and any(one.documents for one in keys):
+        keys.append(Keys(dict.fromkeys(known, EVERYTHING), [], [], unnamed=False))
+        unevaluated = [NOTHING]
+    limits += [every] if NOTHING in unevaluated else []
     allowed = [[language for language, schema in patterns if schema is not NOTHING] for patterns in limits]
     places: dict[str | None, list[int]] = {}
     for place, one in enumerate(keys):
         for name in [*one.properties, *([None] if one.patterns or one.additional else [])]:
             places.setdefault(name, []).append(place)
-    return _Free(keys, unevaluated, allowed, patterns_only, places, conjoin)
+    return _Free(keys, unevaluated, allowed, places, conjoin)
 
 
 def read_keys(schema: Schema, notes: list[str]) -> Keys:

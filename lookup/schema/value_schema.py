@@ -12,7 +12,7 @@ from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.leaves import Texts
 from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, groups_of, leaves_values, needed
-from lookup.schema.schema import EVERYTHING, INFINITE, NOTHING, Kind, Schema, type_schema, with_all
+from lookup.schema.schema import EVERYTHING, NOTHING, Kind, Schema, type_schema, with_all
 
 _MAX_WALKED: Final = 2_000
 _MAX_BRANCHES: Final = 2_000
@@ -65,19 +65,24 @@ class ValueSchema:
         return ValueSchema((union,), self._closed)
 
     def check(self, value: Any) -> Any:
-        """The value, if it obeys the schema.
+        """The value, if it obeys the schema; in its documented types if the schema documents a tool.
 
         Raises
         ------
         SchemaError
             If it does not.
         """
-        check(value, self._schemas, self._closed)
-        return value
+        return check(value, self._schemas, self._closed)
 
     def allows(self, value: Any) -> bool:
         """Whether a value obeys the schema."""
         return allows(value, self._schemas, self._closed)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether texts are allowed that are not listed."""
+        node = self.conjunction.node
+        return node.anything or any(isinstance(branch, Texts) for branch in node.branches)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -90,9 +95,7 @@ class ValueSchema:
     @cached_property
     def unsatisfiable(self) -> bool:
         """Whether no value is allowed."""
-        if len(self._schemas) == 1 and self._schemas[0].surely_allows():
-            return False
-        return self.conjunction.size >= INFINITE
+        return self.conjunction.is_empty
 
     @property
     def contradiction(self) -> str:
@@ -104,7 +107,7 @@ class ValueSchema:
                 (f"{where}{step}: ", inner)
                 for branch in here.node.branches
                 for step, inner in _inside(branch)
-                if inner not in seen and inner in needed(branch) and inner.size >= INFINITE
+                if inner not in seen and inner in needed(branch) and inner.is_empty
             )
             path += islice(members, 1)
         return f"{path[-1][0]}{_UNSATISFIABLE}"

@@ -212,13 +212,10 @@ def _type_grammar(kinds: frozenset[Kind], notation: Notation) -> ValueGrammar:
 
 def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     """The grammar of a schema whose shortest value is not too long."""
-    if schema.unsatisfiable:
-        raise DocumentationError(f"{schema.contradiction}: document what can be written, or leave the key out")
-    shape = whole_shape(schema.conjunction, notation)
-    if shape.size > MAX_CLOSING:
+    shape = None if schema.unsatisfiable else whole_shape(schema.conjunction, notation)
+    if shape is None or shape.size > MAX_CLOSING:
         raise DocumentationError(
-            f"what the documentation requires of a value takes {shape.size} bytes, expected at most "
-            f"{MAX_CLOSING}; document fewer required keys, or none below the first levels"
+            f"{schema.contradiction}: document what can be written in {MAX_CLOSING} bytes, or leave the key out"
         )
     _make_all(shape)
     return ValueGrammar(shape)

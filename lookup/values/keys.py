@@ -38,13 +38,8 @@ class Key(NamedTuple):
     needs: tuple[int, ...] = ()
 
     @property
-    def size(self) -> int:
-        """Bytes of the key with its shortest value."""
-        return byte_length(self.texts[0]) + len(self.spacing.colon) + self.shape.size
-
-    @property
     def rank(self) -> int:
-        """About ``size``, see ``Shape.rank``."""
+        """About the bytes of the key with its shortest value, see ``Shape.rank``."""
         return byte_length(self.texts[0]) + self.shape.rank
 
     def shortest(self) -> str:

@@ -157,9 +157,7 @@ class OpenList(Bracket):
         return after == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
 
     def completed(self, after: After) -> str:
-        if self.may_close(after):
-            return self.closer
-        if self._element is None:
+        if self._element is None or self.may_close(after):
             return self.closer
         written, behind = self._filled(self._element)
         return written + behind.closing()

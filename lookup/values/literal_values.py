@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
+from lookup.dictionary import MISSING, ParameterSpec
 from lookup.errors import LiteralError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.literals.dialects import JSON, render_json, render_literal
@@ -56,7 +56,8 @@ def _read_raw(text: str, spec: ParameterSpec, notation: RawText) -> Any:
 
 
 def _may_be_text(content: str, spec: ParameterSpec) -> bool:
-    return spec.value_type.admits_text or schema_of(spec).allows(content)
+    schema = schema_of(spec)
+    return schema.has_texts or schema.allows(content)
 
 
 def _obeys(value: Any, spec: ParameterSpec) -> bool:
@@ -78,29 +79,11 @@ def _content(text: str, notation: RawText) -> tuple[str, bool | None]:
 
 
 def _as_documented(value: Any, spec: ParameterSpec) -> Any:
-    """A value read from JSON: the default as it is documented, and lists as tuples."""
-    wrong = isinstance(spec.default, tuple) and spec.value_type.kind == "list"  # def f(keys: list[str] = ())
-    if spec.default is not MISSING and not wrong and render_json(spec.default) == render_json(value):
-        return spec.default
-    return _with_tuples(value, spec.value_type)
-
-
-def _with_tuples(value: Any, value_type: ValueType) -> Any:
-    """A value with lists converted to tuples as documented."""
-    if not isinstance(value, list | dict):
+    """A value read from JSON; the default as it is documented, which may be a tuple."""
+    if spec.default is MISSING or render_json(spec.default) != render_json(value):
         return value
-    written = render_json(value) if value_type.enum else ""
-    for member in value_type.enum or ():
-        if isinstance(member, list | tuple | dict) and render_json(member) == written:
-            return member
-    # If both list and tuple are documented, keep the list: the type check accepts it for either.
-    kinds = ("list", "tuple") if isinstance(value, list) else ("dict",)
-    branch = next((t for kind in kinds for t in value_type.any_of or (value_type,) if t.kind == kind), ANY)
-    if isinstance(value, list):
-        members = [_with_tuples(v, branch.items or ANY) for v in value]
-        return tuple(members) if branch.kind == "tuple" else members
-    known = {spec.name: spec.value_type for spec in branch.properties or ()}
-    return {k: _with_tuples(v, known.get(k) or branch.items or ANY) for k, v in value.items()}
+    wrong = isinstance(spec.default, tuple) and not schema_of(spec).allows(spec.default)  # keys: list[str] = ()
+    return value if wrong else spec.default
 
 
 def render_value(value: Any, notation: Notation) -> str:

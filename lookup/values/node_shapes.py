@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, reduce
 from typing import Any, Final, Literal
 
@@ -28,7 +28,7 @@ from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
 from lookup.values.objects import Record
 from lookup.values.plain_shapes import Literals, Number
-from lookup.values.shapes import Place, Shape, Union, byte_length
+from lookup.values.shapes import Place, Shape, Union
 from lookup.values.texts import text_shape
 
 MAX_DEPTH: Final = 40
@@ -36,9 +36,6 @@ MAX_DEPTH: Final = 40
 
 NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
 """Why a schema has no shape."""
-
-MAX_SHORTEST: Final = 65_536
-"""The most characters of a value that is not longer than it must be."""
 
 
 def written_members(
@@ -142,7 +139,10 @@ class NodeShapes:
         if listed is not None:
             values |= {name: value for name, value in listed.items() if name not in values}
             names, free = list(values), None
-        names = self._possible_keys(branch, names, values)
+        names = branch.possible(name for name in names if not values[name].is_empty and self._can_have(branch, name))
+        for name in branch.required:
+            if name not in names:
+                raise DocumentationError(f"the key {name!r} of an object needs keys that it may not have")
         places = {name: place for place, name in enumerate(names)}
         made = [
             Key(
@@ -158,16 +158,6 @@ class NodeShapes:
             raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
         rules = KeyRules(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
         return Record(rules)
-
-    def _possible_keys(self, branch: Objects, names: list[str], values: Mapping[str, Conjunction]) -> list[str]:
-        """The keys that can be written together with those that they need."""
-        possible = {name for name in names if not values[name].is_empty and self._can_have(branch, name)}
-        while unfit := {name for name in possible if not possible.issuperset(branch.dependent.get(name, ()))}:
-            possible -= unfit
-        missing = [name for name in branch.required if name not in possible]
-        if missing:
-            raise DocumentationError(f"the key {missing[0]!r} of an object needs keys that it may not have")
-        return [name for name in names if name in possible]
 
     def _can_have(self, branch: Objects, name: str) -> bool:
         if name in branch.keys:
@@ -255,22 +245,13 @@ class Lazy(Shape):
 
     @cached_property
     def _shortest(self) -> str:
-        if self._conjunction.node.anything:
-            return self.inner.shortest()
         written = [(branch, shapes[0]) for branch, shapes in self._branches if shapes]
         if not written:
             return self.inner.shortest()
-        found = min(written, key=lambda pair: self._conjunction.size_of(pair[0]))[1].shortest()
-        if len(found) > MAX_SHORTEST:
-            raise DocumentationError(f"the shortest documented value has {len(found)} characters")
-        return found
+        return min(written, key=lambda pair: self._conjunction.size_of(pair[0]))[1].shortest()
 
     def shortest(self) -> str:
         return self._shortest
-
-    @property
-    def size(self) -> int:
-        return byte_length(self._shortest)
 
     @property
     def rank(self) -> int:

@@ -4,7 +4,7 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Final, Literal
 
 from lookup.values.notations import SPACED, Spacing
@@ -178,10 +178,6 @@ class BracketShape(Shape):
     @abstractmethod
     def opened(self, below: Place) -> Bracket:
         """The bracket behind its opening, which ``below`` follows."""
-
-    @cached_property
-    def size(self) -> int:
-        return byte_length(self.shortest())
 
     def shortest(self) -> str:
         return self.bracket + self.opened(END).completed("opened")

@@ -112,7 +112,7 @@ class Shape(ABC):
     Attributes
     ----------
     size : int
-        Bytes of the shortest literal.
+        Bytes of the shortest literal in UTF-8.
     bracket : str
         The opening bracket of lists, tuples and dicts; empty for all others.
     is_single : bool
@@ -147,9 +147,10 @@ class Shape(ABC):
         """The shapes of what its literals are made of."""
         return ()
 
-    @property
-    @abstractmethod
-    def size(self) -> int: ...
+    @cached_property
+    def size(self) -> int:
+        """See the class."""
+        return byte_length(self.shortest())
 
     @abstractmethod
     def start(self, below: Place) -> Iterable[Place]:
@@ -157,7 +158,7 @@ class Shape(ABC):
 
     @abstractmethod
     def shortest(self) -> str:
-        """A literal of ``size`` bytes."""
+        """A literal that is as short as possible, roughly."""
 
 
 class Start(Place):
@@ -246,10 +247,6 @@ class LeafShape(Shape):
     def spans(self, state: Any) -> Iterable[Span]:
         """The characters that may follow."""
 
-    @property
-    def size(self) -> int:
-        return byte_length(self.shortest())
-
     def shortest(self) -> str:
         return self.rest(self.first)
 
@@ -293,10 +290,6 @@ class Enclosed(Shape):
     def __init__(self, opening: str, inner: Shape, closing: str) -> None:
         self._opening, self._inner, self._closing = opening, inner, closing
 
-    @cached_property
-    def size(self) -> int:
-        return byte_length(self.shortest())
-
     @property
     def opener(self) -> str:
         return self._opening + self._inner.bracket
@@ -335,10 +328,6 @@ class Union(Shape):
     def listed(self) -> tuple[str, ...] | None:
         found = [shape.listed for shape in self.alternatives]
         return None if None in found else tuple(dict.fromkeys(text for texts in found for text in texts or ()))
-
-    @cached_property
-    def size(self) -> int:
-        return min(shape.size for shape in self.alternatives)
 
     def start(self, below: Place) -> Iterable[Place]:
         return [place for shape in self.alternatives for place in shape.start(below)]

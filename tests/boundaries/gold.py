@@ -11,7 +11,7 @@ from data import rows
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
 from lookup import extract
 from lookup.dictionary import LookupDictionary
 from tooldecoding.formats.call_format import Call, CallFormat

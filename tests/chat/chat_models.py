@@ -9,8 +9,9 @@ from typing import Any
 
 from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from synthetic import RandomEngine, ScriptedEngine
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
+from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END
 
 HERMES = (

@@ -166,6 +166,12 @@ class TestCommand:
         nobody = not ran and typed is None
         assert done.code == (3 if nobody else 0) and ("without a terminal" in done.err) is nobody
 
+    @pytest.mark.parametrize(("typed", "code", "ran"), [(None, 3, False), ("hello\n", 0, True), ("\n", 3, False)])
+    def test_what_nobody_said_is_asked_for(self, run: Any, typed: str | None, code: int, ran: bool) -> None:
+        done = run(ECHO, "--ask", "ungrounded", "--allow", "echo", typed=typed)
+        assert "please tell me: text" in done.out and done.code == code, done.err
+        assert ("← hello" in done.out) is ran and ("nobody to answer" in done.err) is not ran
+
     def test_what_is_printed_and_an_exit_code_for_no_answer(self, run: Any, cli: Cli) -> None:
         out = run(ECHO, "--yes", "--min-confidence", "0").out
         assert "→ echo of " in out and "\n  Done." in out and "(it says: readOnlyHint)" in out

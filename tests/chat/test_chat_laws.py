@@ -75,24 +75,21 @@ def converse(decoder: SyntheticDecoder, seed: int) -> list[dict[str, Any]]:
     return messages
 
 
-@pytest.mark.parametrize("chat_template", TEMPLATES, scope="class")
-class TestEveryTemplate:
-    """Template by template, so that each is probed once."""
-
-    def test_answers_go_back_through_every_template(self, chat_template: Any) -> None:
-        decoder = decoder_of(chat_template(), max_text_tokens=8, max_calls=2)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ChatWarning)  # DeepSeek V3 prints no tools
-            messages = converse(decoder, seed=1)
-            reply = decoder.chat(messages, TOOLS, "none")
-        assert not reply.calls and reply.finish_reason in ("stop", "length")
-        calls = [call for message in messages for call in message.get("tool_calls", [])]
-        assert len({call["id"] for call in calls}) == len(calls) >= 2
-        text = conversation_prompt(read_messages(messages), TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
-        assert "&#34;" not in text and "{'place'" not in text
-        for call in calls:
-            arguments = json.loads(call["function"]["arguments"])
-            assert call["function"]["name"] in text and all(key in text for key in arguments)
+@pytest.mark.parametrize("chat_template", TEMPLATES)
+def test_answers_go_back_through_every_template(chat_template: Any) -> None:
+    decoder = decoder_of(chat_template(), max_text_tokens=8, max_calls=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ChatWarning)  # DeepSeek V3 prints no tools
+        messages = converse(decoder, seed=1)
+        reply = decoder.chat(messages, TOOLS, "none")
+    assert not reply.calls and reply.finish_reason in ("stop", "length")
+    calls = [call for message in messages for call in message.get("tool_calls", [])]
+    assert len({call["id"] for call in calls}) == len(calls) >= 2
+    text = conversation_prompt(read_messages(messages), TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
+    assert "&#34;" not in text and "{'place'" not in text
+    for call in calls:
+        arguments = json.loads(call["function"]["arguments"])
+        assert call["function"]["name"] in text and all(key in text for key in arguments)
 
 
 USER = {"role": "user", "content": "A table at Da Gino, please."}

@@ -3,7 +3,6 @@
 import json
 import socket
 import subprocess
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from chat_models import MCP_STUB, mcp_answering
 
+from running_server import wait_until
 from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
 from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.errors import ConfigError
@@ -25,15 +25,6 @@ def stub(name: str = "stub", **fields: Any) -> McpServer:
 
 def by_name(servers: McpServers) -> dict[str, AgentTool]:
     return {tool.name: tool for tool in servers.tools}
-
-
-def wait_until(done):
-    """At most 15 seconds."""
-    for _ in range(150):
-        if done():
-            return
-        time.sleep(0.1)
-    pytest.fail("it takes too long")
 
 
 def test_tools_are_those_of_the_server_and_their_results_are_texts():
@@ -157,13 +148,6 @@ def test_servers_at_an_address(path):
     finally:
         process.kill()
         process.wait()
-
-
-def test_tools_without_a_readable_schema_are_left_out_with_a_note():
-    good = AgentTool("good", {"name": "good", "inputSchema": {"type": "object"}}, str)
-    bad = AgentTool("bad", {"name": "bad", "inputSchema": "none"}, str, "s")
-    usable, [note] = runnable([good, bad])
-    assert usable == [good] and note.startswith("s: bad is left out: ")
 
 
 def test_a_server_is_a_command_line_or_a_url():

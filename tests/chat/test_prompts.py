@@ -1,13 +1,12 @@
 """Prompts of each template, and the forms in which they print documentation: in full, as signatures, as names."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from chat_models import HERMES, decoder_of
 
-from lookup import LookupDictionary, ParameterSpec, ValueType, extract
+from lookup import extract
 from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
 from tooldecoding.chat.documentation import Documentation
@@ -108,29 +107,13 @@ def test_auto_takes_the_template_that_fits(chat_template: Any, content: Any, for
         make_request(TURNS, None, DecodeCommand(template="raw"), tokenizer)
 
 
-def wordless(tools: LookupDictionary) -> LookupDictionary:
-    """The tools without descriptions and defaults, and without the words in which types are written."""
-
-    def key(spec: ParameterSpec) -> ParameterSpec:
-        return ParameterSpec(spec.name, plain(spec.type), "", bool(spec.required), enum=spec.enum)
-
-    def plain(t: ValueType) -> ValueType:
-        properties = None if t.properties is None else tuple(map(key, t.properties))
-        return replace(t, items=t.items and plain(t.items), properties=properties)
-
-    return LookupDictionary(
-        tuple(replace(t, description="", parameters=tuple(map(key, t.parameters))) for t in tools.tools)
-    )
-
-
 def test_signatures_document_the_same_tools() -> None:
-    for printed in (FULL.as_bfcl("signatures"), FULL.as_chat_tools("signatures")):
-        assert wordless(extract(printed)) == wordless(FULL.lookup)
-    api_bank = FULL.as_api_bank("signatures")  # its descriptions list the members of an enum
-    assert '"description": {"type": "string", "description": "One of: red, blau"}' in api_bank
-    assert [(p.name, p.type.kind, p.required) for p in extract(api_bank)["paint"].parameters] == [
-        (p.name, p.type.kind, bool(p.required)) for p in FULL.lookup["paint"].parameters
-    ]
+    printed = FULL.as_bfcl("signatures"), FULL.as_chat_tools("signatures"), FULL.as_api_bank("signatures")
+    for each in printed:
+        assert [(p.name, p.type.kind, p.required) for p in extract(each)["paint"].parameters] == [
+            (p.name, p.type.kind, bool(p.required)) for p in FULL.lookup["paint"].parameters
+        ]
+    assert '"description": {"type": "string", "description": "One of: red, blau"}' in printed[-1]
 
 
 @pytest.mark.parametrize("detail", ["signatures", "names"])

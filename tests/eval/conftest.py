@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
 from eval_data import write_sgd
 
 

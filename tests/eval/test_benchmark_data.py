@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.benchmarks.python_names import python_name, writable_name
+from eval.benchmarks.python_calls import python_name, writable_name
 from eval.benchmarks.registry import BENCHMARKS, find_benchmark
 from eval.commands.benchmark_command import BENCHMARK_NAMES
 from eval.errors import EvalError
 from eval_data import (
-    FIND,
     FUNCTION,
     MUSIC,
     QUERY,
@@ -27,7 +26,6 @@ from eval_data import (
     load,
     openapi,
     operation,
-    plans,
     sgd_row,
     write_files,
 )
@@ -125,17 +123,6 @@ def test_stabletoolbench_tells_services_of_one_name_apart(tmp_path: Path) -> Non
     assert sample.answer == {"find_a_boat_for_ferries"}
 
 
-def test_what_ultratool_tells_the_model(tmp_path: Path) -> None:
-    [sample] = load(tmp_path, "ultratool", "tool_usage")
-    [turn] = sample.turns
-    assert "A boat in Kiel?" in str(turn) and "1.2 Find a boat [find_boat]" in str(turn) and "1.2, 1.3." in str(turn)
-    keys = {p.name: p for p in sample.documentation.lookup["find_boat"].parameters}
-    assert list(keys) == ["step_number", "harbour", "is_class"]
-    assert keys["step_number"].enum == ("1.2", "1.3")
-    assert [spec.required for spec in keys.values()] == [True, None, None]
-    assert len(load(tmp_path, "ultratool-zh")) == 4
-
-
 @needs_data
 def test_what_acebench_tells_the_model() -> None:
     benchmark = find_benchmark("acebench")
@@ -180,11 +167,9 @@ def questions(**changes: Any) -> Files:
 
 
 ACE, BANK, LIVE = "acebench normal_atom_bool", "api-bank level-1-given-desc", "bfcl-live live_simple"
-TMDB, SEEN, USAGE = "restbench tmdb", "sgd seen", "ultratool tool_usage"
+TMDB, SEEN = "restbench tmdb", "sgd seen"
 NOWHERE = {"query": "x", "solution": ["GET /sea"]}
 TWO_NAMES = openapi({"/a": operation("x-y"), "/b": operation("x y")})
-OWN_STEP = FIND | {"arguments": {"properties": {"step_number": {}}}}
-ONE_STEP = {"step": "1 x", "tool": "a"}
 WRONG: list[tuple[str, Files, str]] = [
     (BANK, {}, "found no such folder"),
     (BANK, {"x": ""}, "lv1-lv2-samples"),
@@ -213,7 +198,7 @@ WRONG: list[tuple[str, Files, str]] = [
     (TMDB, SMALL["restbench"] | {"tmdb.json": (NOWHERE,)}, r"begins with 'GET /sea', which is not in tmdb_oas\.json"),
     (TMDB, SMALL["restbench"] | {"tmdb_oas.json": TWO_NAMES}, "have the name 'x_y'"),
     (SEEN, {"x": ""}, r"dev_tools\.json: no such file"),
-    (SEEN, SMALL["sgd"] | {"dev.jsonl.gz": b"no gzip"}, "cannot be read: Not a gzipped file"),
+    (SEEN, SMALL["sgd"] | {"dev.jsonl.gz": b"no gzip"}, "damaged gzip file: Not a gzipped file"),
     (SEEN, dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
     (SEEN, dialogue({}, services=["Boats_1"]), "a call of 'SetLamp', which is no tool of the dialogue's"),
     (SEEN, dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
@@ -221,15 +206,6 @@ WRONG: list[tuple[str, Files, str]] = [
     (SEEN, dialogue({}, {}), "two calls of one id, a/1"),
     ("stabletoolbench G1_instruction", {"x": ""}, r"found no G1_instruction\.json"),
     ("stabletoolbench G1_instruction", {"G1_instruction.json": "[{"}, "expected one JSON value"),
-    (USAGE, plans("Chinese"), "checkout of JoeYing1019/UltraTool; found no folder"),
-    (USAGE, plans("English", tool_usage={"reference": [ONE_STEP]}), r"reference\[0\]: expected 'param'"),
-    (
-        "ultratool tool_selection",
-        plans("English", tool_selection={"reference": [ONE_STEP] * 2}),
-        "two steps of the reference",
-    ),
-    (USAGE, plans("English", tool_usage={"toolset": [FIND, FIND]}), "two tools of one name"),
-    (USAGE, plans("English", tool_usage={"toolset": [OWN_STEP]}), "a key 'step_number' of its own"),
 ]
 """Benchmark and category, files, what is said."""
 

@@ -1,21 +1,24 @@
-"""``eval``, ``score`` and ``report`` as a user types them, and what can be wrong in commands of the evaluation."""
+"""``eval``, ``score``, ``report`` and ``experiment`` as a user types them, and what can be wrong in their commands."""
 
 import json
 import sys
 from pathlib import Path
-from shutil import copytree
+from typing import Any
 
 import pytest
+import yaml
 
-from chat.chat_models import HERMES
-from command_line import Cli, assert_bad
+from chat.chat_models import chat_tokenizer, saved
+from command_line import Cli, Ran, assert_bad
 from data import rows
+from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
+from eval.commands.experiment import read_experiment
 from eval.methods.scored_text import ScoredText
 from eval.options import PEER_METHODS
-from eval_data import REFERENCES, prediction_rows, write_files
-from tiny_models import byte_level_tokenizer
+from eval_data import REFERENCES, bank, prediction_rows, write_files
+from test_layers import ROOT
 from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -29,7 +32,7 @@ def run(cli: Cli, data: Path, tiny_model_path: str) -> Cli:
 
 
 METHODS = [
-    *(["greedy"], ["beam"], ["tooldec", "--tooldec-form", "react"], ["draft-first"], ["xgrammar"], ["llguidance"]),
+    *(["greedy"], ["beam"], ["tooldec"], ["xgrammar"], ["llguidance"]),
     *(["self-consistency"], ["tool-decoding"], ["tool-decoding", "--order-limit", "1"]),
     ["tool-decoding", "--orders", "aggregated"],
 ]
@@ -52,7 +55,7 @@ def test_every_method_runs_is_scored_and_goes_on(run: Cli, tmp_path: Path, metho
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
         chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}
         assert {r["id"] for r in rows(out / "values.jsonl")} == chosen
-    if method[0] in (*PEER_METHODS, "draft-first", "greedy"):
+    if method[0] in (*PEER_METHODS, "greedy"):
         broken = out / "predictions.jsonl"
         broken.write_bytes(broken.read_bytes()[: broken.stat().st_size // 2])
         assert run(out, *method, "--batch-size", "1").code == 0
@@ -82,12 +85,8 @@ def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> Non
 
 
 @pytest.fixture(scope="module")
-def chat_model(tiny_model_path: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = copytree(tiny_model_path, tmp_path_factory.mktemp("chat") / "model")
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = HERMES
-    tokenizer.save_pretrained(path)
-    return path
+def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("chat"), chat_tokenizer())
 
 
 @pytest.mark.parametrize("method", ["greedy", "tooldec", "tool-decoding"])
@@ -136,7 +135,6 @@ def test_a_report_of_runs(cli: Cli, run: Cli, tmp_path: Path) -> None:
         (f"{EVAL} --shots 9", "shots: expected a whole number from 0 to 8, got 9"),
         (f"{EVAL} --template bfcl --format hermes", "the template bfcl does not ask the model for calls in the format"),
         (f"{EVAL} --template chat --shots 1", "--shots has no place in --template chat"),
-        (f"{EVAL} --template chat --method tooldec --tooldec-form react", "--tooldec-form react has no place"),
         (f"{TUNE} --level 0", "level: expected a number between 0 and 0.5, got 0.0"),
         (f"{TUNE} --max-slowdown 2 --max-latency-ms 1", "one budget, got --max-latency-ms and --max-slowdown"),
         (f"{TUNE} --limits 0,1", "limits"),
@@ -170,3 +168,86 @@ def test_what_a_user_can_get_wrong(
     assert_bad(cli(*(places.get(a, a) for a in arguments.split())), said)
     assert not any((tmp_path / "y").glob("*"))
     assert arguments.startswith("bench") or not (tmp_path / "y").exists()
+
+
+FILES = sorted((ROOT / "configs" / "experiments").glob("*.yaml"))
+SMALL = {
+    "methods": {
+        "one": {"order_limit": 1},
+        "two": {"order_limit": 2},
+        "plain": {"method": "greedy", "max_text_tokens": 8},
+    },
+    "benchmarks": {
+        "bank": {"benchmark": "api-bank", "data": "api-bank", "category": [LEVEL_1], "options": {"limit": 2}},
+        "lost": {"benchmark": "sgd", "data": "nowhere", "source": "a download"},
+    },
+    "reports": {
+        "orders": {"benchmarks": ["bank"], "methods": ["one", "two"]},
+        "lost": {"benchmarks": ["lost"]},
+        "all": {"benchmarks": ["bank"]},
+    },
+}
+
+
+@pytest.fixture
+def experiment(cli: Cli, tmp_path: Path, tiny_model_path: str) -> Cli:
+    """Run an experiment on a small API-Bank."""
+    turns = [("PlayMusic", {"music_name": name}, "ok") for name in ("Yesterday", "Help", "Misery")]
+    write_files(tmp_path / "data" / "api-bank", bank(a=turns))
+
+    def make(content: Any = SMALL, *arguments: str) -> Ran:
+        file = tmp_path / "file.yaml"
+        file.write_text(content if isinstance(content, str) else yaml.safe_dump(content, sort_keys=False))
+        places = ["--data", tmp_path / "data", "--out", tmp_path / "out", "--model", tiny_model_path]
+        return cli("experiment", file, *places, *arguments)
+
+    return make
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_our_experiments_use_all_that_they_name(file: Path) -> None:
+    read = read_experiment(file)
+    plans = [read.plan(report, Path("out")) for report in read.reports]
+    assert all(len({run.folder for run in runs}) == len(runs) for runs in plans)
+    assert {run.method for runs in plans for run in runs} == set(read.methods)
+    assert {run.benchmark for runs in plans for run in runs} == set(read.benchmarks)
+
+
+def test_reports_share_runs_and_the_same_command_goes_on(experiment: Cli, tmp_path: Path) -> None:
+    first = experiment()
+    assert first.code == 0, first.err
+    assert f"lost is left out: no {tmp_path}/data/nowhere; get it: a download" in first.out
+    assert [line for line in first.out.splitlines() if ", run " in line] == [
+        "orders, run 1 of 2: one on bank",
+        "orders, run 2 of 2: two on bank",
+        "all, run 3 of 3: plain on bank",
+    ]
+    written = tmp_path / "out" / "bank" / "two"
+    settings = json.loads((written / "run.json").read_text())["settings"]
+    assert (settings["order_limit"], settings["limit"]) == (2, 2)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"bank", "report-orders", "report-all"}
+    (written / "scores.jsonl").unlink()
+    again = experiment(SMALL, "--report", "orders")
+    assert again.code == 0 and again.out.count(", run ") == 1 and "two on bank" in again.out
+    other = experiment(SMALL, "--limit", "1")
+    assert other.code == 2 and "begun with limit 2, not 1; choose another --out" in other.err
+
+
+BANK = {"r": {"benchmarks": ["bank"]}}
+ORDERS = "one on bank sets order_limit, so it cannot be given for all runs"
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "error"),
+    [
+        ("[1, 2]", [], "expected a valid dictionary"),
+        ("methods: &a {}\nreports: *a", [], "no anchors"),
+        ({"methods": {"../x": {}}}, [], "'methods.../x.[key]' otherwise: String should match pattern"),
+        ({"reports": {"r": {"benchmarks": ["x"]}}}, [], "report r: 'x' is not in the file; known: bank, lost"),
+        ({"methods": {"m": {"oder_limit": 3}}, "reports": BANK}, [], "m on bank: eval has no option 'oder_limit'"),
+        ({}, ["--report", "x"], "no report 'x'; known: orders, lost, all"),
+        ({}, ["--order-limit", "3"], ORDERS),
+    ],
+)
+def test_a_wrong_file_is_one_line(experiment: Cli, content: Any, arguments: list[str], error: str) -> None:
+    assert_bad(experiment(content if isinstance(content, str) else SMALL | content, *arguments), error)

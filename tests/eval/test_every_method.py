@@ -11,7 +11,6 @@ import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.choose import Method, make_method
-from eval.methods.draft_first import behind_draft, opens_call
 from eval.methods.plain_decoding import PlainDecoder, turn_end
 from eval.methods.prediction import Prediction
 from eval.methods.sampling import Sample, SampledLogits
@@ -49,7 +48,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "greedy": {"method": "greedy"},
     "beam": {"method": "beam", "beams": 3},
     "tooldec": {"method": "tooldec", "tool_choice": "required"},
-    "draft-first": {"method": "draft-first", "draft_tokens": 0},
     "xgrammar": {"method": "xgrammar"},
     "llguidance": {"method": "llguidance", "tool_choice": "required", "max_text_tokens": 60},
     "self-consistency": {"method": "self-consistency"},
@@ -128,28 +126,7 @@ def test_greedy_takes_the_likeliest_token_each_time() -> None:
     assert prediction.text == tokenizer.decode(written, skip_special_tokens=True).strip()
 
 
-@pytest.mark.parametrize("choice", ["auto", "required"])
-def test_draft_first_is_tool_decoding_behind_the_draft(choice: str) -> None:
-    settings = replace(OPTIONS, **METHODS["draft-first"], tool_choice=choice)
-    asked = requests(settings)
-    drafts = PlainDecoder(*model()).run(asked)
-    for request, draft, prediction in zip(asked, drafts, method(settings)(asked), strict=True):
-        passes = draft.counters["forward_passes"]
-        if choice == "auto" and "[" not in draft.text:
-            assert (prediction.text, prediction.counters["forward_passes"]) == (draft.text, passes)
-            continue
-        before, _, last = str(request.prompt).rpartition("\n")
-        options = replace(settings, tool_choice="required", order_limit=1, orders="documented")
-        own = replace(request, prompt=f"{before}\nDraft: {draft.text}\n{last}", options=options)
-        [result] = decoder().run([own])
-        assert prediction.text == result.text
-        assert prediction.counters["forward_passes"] == passes + result.counters.forward_passes
-        assert prediction.counters["positions"] == draft.counters["positions"] + result.counters.positions
-
-
-def test_where_a_draft_stands_and_a_turn_ends() -> None:
-    request = Request("<user>\ngo\n<assistant>\n", TOOLS, OPTIONS)
-    assert behind_draft(request, "I call f.").prompt == "<user>\ngo\n<assistant>\nDraft: I call f.\n"
+def test_where_a_turn_ends() -> None:
     assert [turn_end(text, "\n") for text in ("\n\n [f()]\nUser:", "\n \n", "")] == [8, -1, -1]
 
 
@@ -230,11 +207,6 @@ def test_calls_of_any_format_are_scored_in_the_benchmarks(call_format: CallForma
     # the documentation need not know a call; some formats do not tell its values from texts
     assert scored.of_text(unknown, TOOLS) in ("[g(x=[1])]", "[g(x='[1]')]")
 
-
-@pytest.mark.parametrize("call_format", CALL_FORMATS.values(), ids=lambda f: f.name)
-def test_a_call_opens_a_call(call_format: CallFormat) -> None:
-    assert opens_call("Well: " + call_format.render([Call("f", {"city": "x"})]), call_format)
-    assert not opens_call("I call f with x.", call_format)
 
 
 @pytest.mark.parametrize(("template", "before"), [("bfcl", "Well: "), ("chat", "")])

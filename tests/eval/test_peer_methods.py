@@ -6,7 +6,6 @@ from contextlib import nullcontext
 from itertools import product
 
 import pytest
-from transformers import PreTrainedTokenizerBase
 
 from eval.errors import EvalError
 from eval.methods.call_grammar import demand_grammar
@@ -41,29 +40,16 @@ PROMPTS = ["User: go\nCalls: ", "AI: what is the weather like in San Francisco?\
 FORMATS = ["pythonic", "api-bank", "olmo3", "hermes", "json-list", "mistral-args"]
 
 
-def decoder_of(tokenizer: PreTrainedTokenizerBase) -> ToolDecoder:
+@pytest.fixture(scope="module")
+def decoder() -> ToolDecoder:
+    tokenizer = byte_level_tokenizer()
     return ToolDecoder(tiny_model("llama", len(tokenizer)), tokenizer, prompt_cache_mb=0)
 
 
-@pytest.fixture(scope="module")
-def decoder() -> ToolDecoder:
-    return decoder_of(byte_level_tokenizer())
-
-
 @pytest.fixture(scope="module", params=PEERS)
-def library(request: pytest.FixtureRequest) -> str:
+def peer(request: pytest.FixtureRequest, decoder: ToolDecoder) -> Peer:
     pytest.importorskip(request.param)
-    return str(request.param)
-
-
-@pytest.fixture(scope="module")
-def peer(library: str, decoder: ToolDecoder) -> Peer:
-    return load_peer(library, decoder.table)
-
-
-def requests(call_format: str, choice: str = "required", most: int = 400) -> list[Request]:
-    options = DecodeOptions(format=call_format, tool_choice=choice, max_text_tokens=most, max_calls=2)
-    return [Request(prompt, TOOLS, options) for prompt in PROMPTS]
+    return load_peer(request.param, decoder.table)
 
 
 def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None:
@@ -84,7 +70,8 @@ def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None
 
 @pytest.mark.parametrize("call_format", FORMATS)
 def test_every_answer_is_calls(decoder: ToolDecoder, peer: Peer, call_format: str) -> None:
-    found = run_peer(decoder, peer, requests(call_format))
+    options = DecodeOptions(format=call_format, tool_choice="required", max_text_tokens=400, max_calls=2)
+    found = run_peer(decoder, peer, [Request(prompt, TOOLS, options) for prompt in PROMPTS])
     demand_calls(CALL_FORMATS[call_format], found)
     for counters in (prediction.counters for prediction in found):
         # a pass a token and none for tokens that are forced; one for the end of the turn, where more could follow

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from data import rows
 from eval.errors import EvalError
-from eval.report import write_report
+from eval.report.document import write_report
 from eval.report.finished_run import read_runs
 from eval.report.table import Table, markdown
 from eval_data import write_files
@@ -117,7 +117,7 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
         ("2", "1 (100.0)", "1", "0 (0.0)", "0 (0.0)", "0"),
         ("2", "0 (0.0)", "0", "1 (50.0)", "1 (50.0)", "1"),
     ]
-    assert all(f"{name}-sgd.png" in text for name in ("accuracy", "passes", "errors"))
+    assert all(f"{name}-sgd.png" in text for name in ("passes", "errors"))
     assert cells(text, "Further figures", "steps", "valid") == [("60.0", "50.0 (1.3-98.7)"), ("-", "-")]
     assert "1 are second ones" in text
     greedy, beam = table(text, "Costs")
@@ -160,7 +160,7 @@ def test_totals_leave_relevance_out_and_mean_the_categories(tmp_path: Path, repo
     assert cells(text, "Significance", "samples", "lost", "both right") == [("8", "6", "2")]
     text = report(write_run(tmp_path / "c", [score_row("a", "live_relevance", "awareness")]))
     assert cells(text, "Accuracy", TOTALS[0]) == [("-",)]
-    assert "errors-sgd.png" in text and "accuracy-sgd.png" not in text and "passes-sgd.png" not in text
+    assert "errors-sgd.png" in text and "passes-sgd.png" not in text
 
 
 def test_runs_of_different_samples(tmp_path: Path, report: Report) -> None:

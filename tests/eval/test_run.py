@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from data import rows
 from eval.benchmarks.samples import Sample
-from eval.benchmarks.sgd.benchmark import SGD
+from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
-from eval.methods.method_task import predict_all
+from eval.methods.choose import predict_all
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions
@@ -206,9 +206,6 @@ def test_shapes(samples: list[Sample]) -> None:
     text = prompt(samples, template="bfcl", format="pythonic")
     assert 'Functions:\n[\n    {\n        "name": "SetLamp"' in text and "[func_name1(param1=value1" in text
     assert text.endswith("\n\nUser: I want kitchen on.\nCalls: ")
-    text = prompt(samples, method="tooldec", tooldec_form="react", shots=1)
-    assert 'Action: SetLamp\nAction Input: {"room": "hall", "state": "off", "colour": "red"}\n\n' in text
-    assert "API-Request" not in text and text.endswith("User: I want kitchen on.\n")
 
 
 @pytest.mark.parametrize("shots", [1, 3])

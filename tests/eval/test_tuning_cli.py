@@ -45,7 +45,6 @@ def test_a_benchmark(cli: Cli, tuned: Path, data: Path, tmp_path: Path, tiny_mod
     out, result = tuned, found(tuned)
     assert [row["limit"] for row in result["limits"]] == [1, 2]
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
-    assert (out / "tune.png").stat().st_size > 10_000
 
     deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
     assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)

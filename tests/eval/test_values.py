@@ -14,12 +14,15 @@ from eval.tuning.decoded_prompt import DecodedCall
 from eval.votes.judge_values import value_slots
 from eval.votes.value_slot import ValueSlot
 from eval_data import decoded_call
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 
 SGD = find_benchmark("sgd")
 
 
 def slots(sample: Sample, *calls: DecodedCall) -> dict[tuple[str, str], ValueSlot]:
-    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, 0.5, SGD, SGD.judge)}
+    request = Request("", sample.documentation.lookup, DecodeOptions())
+    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, request, 0.5, SGD, SGD.judge)}
 
 
 def test_every_question_of_a_call(samples: Sequence[Sample]) -> None:

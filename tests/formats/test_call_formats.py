@@ -9,16 +9,12 @@ from hypothesis import strategies as st
 
 from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
 from eval.benchmarks.bfcl.parser import decode_calls
-from eval.benchmarks.python_calls import CallDecodeError
 from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.values.literal_values import is_literal, render_value
-from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
 from tooldecoding.formats.reading import MAX_LENGTH, UnreadableCallError
-from tooldecoding.result import Counters, DecodeResult
 from tools import lookup, parameter, tool
-from voting import VotedCall, VotedParameter
 
 PYTHONIC, API_BANK = CALL_FORMATS["pythonic"], CALL_FORMATS["api-bank"]
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
@@ -45,7 +41,7 @@ CALLS = st.builds(Call, NAMES, st.dictionaries(NAMES, st.one_of(*VALUES.values()
 def as_bfcl_reads(text: str) -> Any:
     try:
         return decode_calls(text)
-    except CallDecodeError:
+    except UnreadableCallError:
         return None
 
 
@@ -120,27 +116,6 @@ NO_CALLS = {
 def test_what_is_no_call_of_constants_is_refused(name: str, text: str) -> None:
     with pytest.raises(UnreadableCallError):
         CALL_FORMATS[name].reader(text)
-
-
-@pytest.mark.parametrize(
-    ("name", "key", "format", "valid"),
-    [
-        ("get_weather", "city", "pythonic", True), ("f", "from", "pythonic", False), ("a-b", "c", "pythonic", False),
-        ("get_weather", "from", "api-bank", True), ("a.b", "city", "api-bank", False),
-    ],
-)  # fmt: skip
-def test_a_result_is_valid_where_the_reader_reads_it(name: str, key: str, format: str, valid: bool) -> None:
-    voted = VotedCall(name, (VotedParameter(key, "x", 1, 1.0, -0.1),), True, (), 1)
-    text = "Sure: " + CALL_FORMATS[format].render([Call(name, voted.arguments)])
-    counters = Counters(1, 1, 0, 0, 1, 1, 1, 1, 0.1)
-    decoded, cut = (
-        DecodeResult(written, (DecodedCall(voted, (), 1, (1.0,)),), (), counters, CALL_FORMATS[format])
-        for written in (text, text[:-1])
-    )
-    assert decoded.valid is valid is decoded.to_json("x")["valid"] and not cut.valid
-    assert bool(decoded.errors) is not valid
-    if not valid:
-        assert f"the reader of the format {format}" in decoded.errors[0] and "can carry it" in decoded.errors[0]
 
 
 @pytest.mark.parametrize(("format", "expected"), [("gemma4", "abC"), ("hermes", "bCa"), ("pythonic", "bCa")])

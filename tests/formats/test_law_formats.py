@@ -10,11 +10,10 @@ from formats.law.documents import Document, documents
 from formats.law.judges import DEFAULT, MEMBER
 from formats.law.law import BIASES, check, texts, uncarried
 from formats.readers.reader_cases import needs_judges
-from synthetic import synthetic
+from synthetic import RandomEngine, synthetic
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine
 
 STEP = 600
 

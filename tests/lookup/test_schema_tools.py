@@ -40,6 +40,7 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
+PROSE = "In the format 'City, State' of at most 9 characters. One of 'a', 'b'. A date (YYYY-MM-DD). Default: 'a'."
 LACKS = {"type": ["string", "null"], "enum": ["v"]}
 NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]}
 
@@ -66,6 +67,7 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({"type": "array", "items": {"enum": []}}, [[]], [["b"]]),
         ({"type": ""}, ["a", 1, None], []),
         ({"type": "float", "default": 3}, [3, 2.5], ["3"]),
+        ({"type": "string", "description": PROSE}, ["94103", "", "a, b, c, d", "x" * 60], [1]),  # it is no limit
         ({"type": "string", "nullable": True, "enum": ["v"]}, ["v"], [None]),
         *(
             ({"type": "string", **limit, "default": default}, [default, "LONG"], [8])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lookup.dictionary import ToolSpec
 from lookup.values.grammar import value_grammar
-from synthetic import LIKED, decode, likes, synthetic
+from synthetic import LIKED, RandomEngine, ScriptedEngine, decode, likes, synthetic
 from tiny_models import of_bytes, tiny_model
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.calls.value_end import ValueState
@@ -25,7 +25,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine, ScriptedEngine, SyntheticDecoder
+from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.likeliest import likeliest
 from tools import WEATHER, in_order, lookup, parameter, tool
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synthetic import Writer, synthetic
+from synthetic import Writer, decode, synthetic
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -25,13 +25,20 @@ TOOLS = lookup(
 ROME: Mapping[str, Any] = {"city": "Rome", "days": 3}
 
 
-def run(text: str, format: str = "hermes", **fields: Any) -> DecodeResult:
+FEW: Mapping[str, Any] = {"tool_choice": "auto", "order_limit": 1}
+
+
+def run(text: str, format: str = "hermes", prompt: str = PROMPT, **fields: Any) -> DecodeResult:
     """What comes of a model that writes a text, and then ends its turn."""
+    fields = {"format": format, "dialects": True, **FEW} | fields
+    return decode(Writer(prompt, text, kind="marks"), prompt, TOOLS, "marks", **fields)
+
+
+def stream(text: str, format: str = "hermes") -> list[Any]:
+    """The same piece by piece, and the result."""
     decoder = synthetic("marks")
     decoder.engine = Writer(PROMPT, text, kind="marks")
-    options = DecodeOptions(format=format, **{"tool_choice": "auto", "order_limit": 1} | fields)
-    [result] = decoder.run([Request(PROMPT, TOOLS, options, dialects=True)])
-    return result
+    return [*decoder.stream_run(Request(PROMPT, TOOLS, DecodeOptions(format=format, **FEW), dialects=True))]
 
 
 def called(result: DecodeResult) -> list[tuple[str, dict[str, Any]]]:
@@ -135,29 +142,20 @@ QUOTED = [
 def test_anything_else_is_text_word_for_word(text: str, format: str) -> None:
     result = run(text, format)
     assert not result.calls and result.text == text
-    decoder = synthetic("marks")
-    decoder.engine = Writer(PROMPT, text, kind="marks")
-    options = DecodeOptions(format=format, tool_choice="auto", order_limit=1)
-    *pieces, streamed = decoder.stream_run(Request(PROMPT, TOOLS, options, dialects=True))
-    assert "".join(piece.text for piece in pieces) == streamed.text == text  # type: ignore[union-attr]
+    *pieces, streamed = stream(text, format)
+    assert "".join(piece.text for piece in pieces) == streamed.text == text
 
 
 def test_text_is_held_back_only_while_it_can_become_a_call() -> None:
-    decoder = synthetic("marks")
     text = 'See:\n```json\n{"name": "get_wind", "arguments": {}}\n``` and {"name": "get_time"} so.'
-    decoder.engine = Writer(PROMPT, text, kind="marks")
-    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
-    shown = [p.text for p in decoder.stream_run(Request(PROMPT, TOOLS, options, dialects=True)) if hasattr(p, "kind")]
+    shown = [piece.text for piece in stream(text) if hasattr(piece, "kind")]
     assert "".join(shown) == text
     [name] = [piece for piece in shown if "```json" in piece]
     assert "argum" not in name  # an unknown name is told at once
 
 
 def test_a_format_that_the_user_names_is_the_only_one() -> None:
-    decoder = synthetic("marks")
-    decoder.engine = Writer(PROMPT, FORMS["object"], kind="marks")
-    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
-    [result] = decoder.run([Request(PROMPT, TOOLS, options)])
+    result = run(FORMS["object"], dialects=False)
     assert not result.calls and result.text == FORMS["object"]
 
 
@@ -228,19 +226,13 @@ def test_further_calls_as_models_part_them(gap: str) -> None:
 
 @pytest.mark.parametrize("room", [200, 300, 420, 700])
 def test_the_templates_call_needs_no_room_for_a_dialect(room: int) -> None:
-    decoder, prompt = synthetic("marks"), "x\n" * ((4096 - room) // 2)
-    text = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
-    decoder.engine = Writer(prompt, text, kind="marks")
-    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
-    [result] = decoder.run([Request(prompt, TOOLS, options, dialects=True)])
+    prompt, text = "x\n" * ((4096 - room) // 2), f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
+    result = run(text, prompt=prompt)
     assert called(result) == [("get_weather", ROME)]
 
 
 def test_bytes_that_are_no_text_before_a_call() -> None:
-    decoder = synthetic("marks")
     engine = Writer(PROMPT, "", kind="marks")
     engine._wanted = PROMPT.encode() + b"Hi \xff\xff:\n```json\n" + json.dumps(NAMED).encode() + b"\n```"
-    decoder.engine = engine
-    options = DecodeOptions(format="hermes", tool_choice="auto", order_limit=1)
-    [result] = decoder.run([Request(PROMPT, TOOLS, options, dialects=True)])
+    result = decode(engine, PROMPT, TOOLS, "marks", dialects=True, format="hermes", **FEW)
     assert called(result) == [("get_weather", ROME)] and result.text.startswith("Hi \ufffd\ufffd:\n```json")

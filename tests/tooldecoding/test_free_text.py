@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 import torch
 
-from synthetic import Writer, decode, synthetic
+from synthetic import RandomEngine, Writer, decode, synthetic
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import RandomEngine
 from tools import PROMPTS, lookup, parameter, tool
 
 TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))

@@ -11,12 +11,10 @@ import torch
 
 from boundaries.judge import Wanter
 from boundaries.vocabularies import FOUND, needs_vocabularies, real_decoder
-from synthetic import synthetic
+from synthetic import decode, synthetic
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.options import DecodeOptions
-from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 from tools import lookup, parameter, tool
@@ -47,11 +45,9 @@ def decoded(decoder: SyntheticDecoder, text: str, call_format: CallFormat, rows:
     wanted, begun = decoder.tokenizer.encode(PROMPT + text), decoder.tokenizer.encode(PROMPT)
     if wanted[: len(begun) - 1] != begun[:-1] or decoder.tokenizer.decode(wanted).count(text.strip()) != 1:
         return None
-    decoder.engine = Wanter(rows, tuple(wanted), [])
     fields = {"tool_choice": "required", "order_limit": 1, "max_value_tokens": 64, "max_thinking_tokens": 0}
-    options = DecodeOptions(format=call_format.name, **fields)
-    [result] = decoder.run([Request(PROMPT, TOOLS, options)])
-    return result
+    engine = Wanter(rows, tuple(wanted), [])
+    return decode(engine, PROMPT, TOOLS, decoder, format=call_format.name, **fields)
 
 
 @needs_vocabularies
@@ -117,8 +113,6 @@ AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "day
     ],
 )
 def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_drop: bool) -> None:
-    decoder = synthetic("marks")
-    decoder.engine = Shares(PROMPT + CALL, shares, can_drop)
-    options = DecodeOptions(format="hermes", tool_choice="required", order_limit=1)
-    [result] = decoder.run([Request(PROMPT, TOOLS, options)])
+    engine = Shares(PROMPT + CALL, shares, can_drop)
+    result = decode(engine, PROMPT, TOOLS, "marks", format="hermes", tool_choice="required", order_limit=1)
     assert len(result.calls) == number and result.valid

@@ -4,19 +4,17 @@ import json
 import random
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from eval.benchmarks.api_bank.parser import get_api_call
 from eval.benchmarks.bfcl.parser import decode_calls
-from eval.benchmarks.python_calls import CallDecodeError
 from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.extract import extract
-from synthetic import Eager, Writer, decode, synthetic
+from synthetic import Eager, RandomEngine, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.decoder import ToolDecoder
@@ -24,10 +22,11 @@ from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
+from tooldecoding.formats.reading import UnreadableCallError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine, SyntheticDecoder
-from tools import PROMPTS, WEATHER, documented, lookup, parameter, tool
+from tooldecoding.testing import SyntheticDecoder
+from tools import PROMPTS, WEATHER, documented, lookup, tool
 from voting import check_value
 
 MEMBERS: list[Any] = [
@@ -72,7 +71,7 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
             assert result.valid, (result.text, result.errors)
         if format == "pythonic":
             read, written = None, [(call.name, call.arguments) for call in result.calls]
-            with suppress(CallDecodeError):
+            with suppress(UnreadableCallError):
                 read = decode_calls(result.text)
             assert result.valid == (read == written), (result.text, result.errors)
         elif result.valid:
@@ -94,9 +93,6 @@ def test_a_padded_vocabulary() -> None:
 
 
 TOKENIZER = byte_level_tokenizer()
-MEMBERS_OF_OBJECT = tuple(parameter(f"key{n}", "int" if n % 2 else "str") for n in range(12))
-OBJECT = replace(parameter("o", "dict"), type=ValueType("dict", properties=MEMBERS_OF_OBJECT))
-OBJECTS = tool("Put", OBJECT, replace(OBJECT, name="p", required=False))
 
 
 class Measured(RandomEngine):
@@ -172,13 +168,6 @@ def test_an_optional_key_that_cannot_be_written_is_told_before_decoding(narrow: 
     with pytest.raises(DocumentationError, match="tool 'Put': key 'tab': the member"):
         narrow.prompt_ids(wrong)
     assert all(result.valid for result in narrow.run(right))
-
-
-@pytest.mark.parametrize("strategy", ["packed", "batched"])
-def test_a_model_of_few_positions_decodes_a_batch(strategy: Any) -> None:
-    decoder = ToolDecoder(of_few_positions(512), TOKENIZER, strategy=strategy, max_value_tokens=200, order_limit=2)
-    prompts, tools = [[5] * size for size in (3, 40, 100)], lookup(OBJECTS)
-    assert all(result.calls[0].voted.valid for result in decoder.decode(prompts, tools))
 
 
 def test_no_call_follows_where_the_context_has_no_room() -> None:

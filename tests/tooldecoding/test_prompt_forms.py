@@ -76,7 +76,8 @@ def test_text_ids_and_messages_are_one_prompt(decoder: ToolDecoder) -> None:
     beginning = decoder.tokenizer.bos_token_id
     assert text.startswith("<s>") and ids.count(beginning) == 1
     prompts = [text, ids, MESSAGES]
-    results: list[Any] = [*decoder.decode(prompts, TOOLS), *(decoder.decode(prompt, TOOLS) for prompt in prompts)]
+    decode = partial(decoder.decode, tools=TOOLS, optional_arguments="all")  # messages say what a text does not
+    results: list[Any] = [*decode(prompts), *map(decode, prompts)]
     written = [(r.text, r.token_ids, [c.token_ids for call in r.calls for c in call.candidates]) for r in results]
     assert len(set(map(repr, written))) == 1
     for prompt in (*prompts, text.removeprefix("<s>")):

@@ -1,6 +1,5 @@
 """TOOLDEC: every finished call is right, what is unfinished is reported, and the model chooses every token."""
 
-import json
 import re
 from typing import Any
 
@@ -9,23 +8,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.methods.tooldec.decoder import Form, ToolDecResult, run_tooldec
+from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
 from eval.methods.tooldec.machine import CallMachine, Finished, Position
-from eval.methods.tooldec.react import REACT
 from formats.law.documents import Document, documents
 from formats.law.judges import Judged, ask
 from formats.law.law import BIASES, uncarried
 from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
-from synthetic import Writer, synthetic
+from synthetic import RandomEngine, Writer, synthetic
 from tooldecoding.calls.prepared_tools import PreparedTools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
-from tooldecoding.testing import RandomEngine
 from tools import WEATHER, lookup, parameter, tool
 
 PING = tool("ping")
@@ -33,36 +30,26 @@ CHINESE = tool("查询天气", parameter("城市", "str"), parameter("天数", "
 TABLE = synthetic().table
 
 
-def tooldec(engine: Any, prompt: Any, tools: LookupDictionary, form: Form = "call", **fields: Any) -> ToolDecResult:
+def tooldec(engine: Any, prompt: Any, tools: LookupDictionary, **fields: Any) -> ToolDecResult:
     """What TOOLDEC writes with an engine; its tokens spell its text."""
     synthetic().engine = engine
-    [result] = run_tooldec(synthetic(), [Request(prompt, tools, DecodeOptions(**fields))], form)
+    [result] = run_tooldec(synthetic(), [Request(prompt, tools, DecodeOptions(**fields))])
     assert TABLE.join(result.token_ids).decode(errors="replace") == result.text
     return result
 
 
-def each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of which no key stands twice."""
-    assert len(dict(pairs)) == len(pairs), pairs
-    return dict(pairs)
-
-
-def demand_right(result: ToolDecResult, document: Document, format: str, form: Form) -> None:
-    """Judges find a finished result right; they read a call in the ReAct form as it is rendered."""
+def demand_right(result: ToolDecResult, document: Document, format: str) -> None:
+    """Judges find a finished result right."""
     calls = [(call.name, call.arguments) for call in result.calls]
-    if form == "react":
-        name, written = result.text.removeprefix("Action: ").split("\nAction Input: ")
-        assert json.dumps([(name, json.loads(written, object_pairs_hook=each_once))]) == json.dumps(calls), result.text
     for called, arguments in calls:
         documented = [p.name for p in document.tools[called].parameters]
         assert list(arguments) == [key for key in documented if key in arguments]
-    text = result.text if form == "call" else CALL_FORMATS[format].render(result.calls)
-    ask(Judged(format, text, calls, document.schemas))
+    ask(Judged(format, result.text, calls, document.schemas))
 
 
-def read_through(text: str, tools: LookupDictionary, form: Form, format: str) -> Any:
+def read_through(text: str, tools: LookupDictionary, format: str) -> Any:
     """The calls of a text that is read character by character; None if they are unfinished."""
-    machine = CallMachine(tools.decided("optional"), REACT if form == "react" else CALL_FORMATS[format], "typed", 2)
+    machine = CallMachine(tools.decided("optional"), CALL_FORMATS[format], "typed", 2)
     position: Position | None = machine.start
     for character in text.removesuffix("\ufffd"):  # an unfinished character
         position = position and machine.advance(position, character.encode())
@@ -73,23 +60,23 @@ def read_through(text: str, tools: LookupDictionary, form: Form, format: str) ->
 @needs_data
 @needs_judges
 @pytest.mark.parametrize("step", [180, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("format", "form"), [("api-bank", "call"), ("pythonic", "call"), ("pythonic", "react")])
-def test_random_models_on_the_data(form: Form, format: str, step: int) -> None:
+@pytest.mark.parametrize("format", ["api-bank", "pythonic"])
+def test_random_models_on_the_data(format: str, step: int) -> None:
     biases, ends = list(BIASES.values()), {False: 0, True: 0}
     for number, document in enumerate(list(documents(DATA))[::step]):
         if uncarried(document, CALL_FORMATS[format]):
             continue
         engine = RandomEngine(TABLE.texts, number, biases[number % len(biases)], can_drop=number % 3 > 0)
         fields: dict[str, Any] = {"format": format, "max_value_tokens": 24, "max_calls": 2}
-        result = tooldec(engine, f"{document.question}\n", document.tools, form, **fields)
+        result = tooldec(engine, f"{document.question}\n", document.tools, **fields)
         counters = result.counters
         chosen = counters.constrained_tokens + counters.free_tokens
         assert counters.forced_tokens == 0 and chosen <= counters.forward_passes <= chosen + (not engine.can_drop)
         ends[result.truncated] += 1
-        read = read_through(result.text, document.tools, form, format)  # however its tokens are cut
+        read = read_through(result.text, document.tools, format)  # however its tokens are cut
         assert read == (None if result.truncated else result.calls) and bool(result.calls) != result.truncated
         if not result.truncated:
-            demand_right(result, document, format, form)
+            demand_right(result, document, format)
     assert min(ends.values()) > 4
 
 
@@ -114,38 +101,33 @@ def draw_call(data: st.DataObject, tools: list[ToolSpec]) -> Call:
     return Call(called.name, {p.name: VALUES[p.type.kind] for p in specs})
 
 
-@pytest.mark.parametrize("name", ["api-bank", "pythonic", "react"])
+@pytest.mark.parametrize("name", ["api-bank", "pythonic"])
 @settings(max_examples=40)
 @given(prompt=st.sampled_from(["API-Request: ", "API-Request:", "Call\n"]), tools=TOOLS, data=st.data())
 def test_what_the_model_wants_is_written(name: str, prompt: str, tools: list[ToolSpec], data: st.DataObject) -> None:
-    form: Form = "react" if name == "react" else "call"
-    format = CALL_FORMATS.get(name, CALL_FORMATS["pythonic"])
-    count = data.draw(st.integers(1, 3)) if form == "call" and format.parallel else 1
+    format = CALL_FORMATS[name]
+    count = data.draw(st.integers(1, 3)) if format.parallel else 1
     calls = [draw_call(data, tools) for _ in range(count)]
-    wanted = (REACT if form == "react" else format).render(calls)
+    wanted = format.render(calls)
     choice = data.draw(st.sampled_from(["required", "auto"]))
-    result = tooldec(Writer(prompt, wanted), prompt, lookup(*tools), form, format=format.name, tool_choice=choice)
+    result = tooldec(Writer(prompt, wanted), prompt, lookup(*tools), format=format.name, tool_choice=choice)
     assert result.text == wanted and list(result.calls) == calls and not result.truncated
     counters = result.counters
     assert counters.forward_passes == counters.constrained_tokens + counters.free_tokens
 
 
-ACTION = 'Thought: rain?\nAction: 查询天气\nAction Input: {"城市":"\\u5317京"}'
-
-
 @pytest.mark.parametrize("can_drop", [True, False])
 @pytest.mark.parametrize(
-    ("form", "written", "text"),
+    ("written", "text"),
     [
-        ("call", "I will call. [查询天气(城市='北京')] and", "I will call. [查询天气(城市='北京')]"),
-        ("call", "See [1]", "See [查询天气(城市="),
-        ("react", f"{ACTION}!", ACTION),
-        ("react", "No call.", "No call."),
+        ("I will call. [查询天气(城市='北京')] and", "I will call. [查询天气(城市='北京')]"),
+        ("See [1]", "See [查询天气(城市="),
+        ("No call.</s>", "No call."),
     ],
 )
-def test_free_text_before_a_call(form: Form, written: str, text: str, can_drop: bool) -> None:
+def test_free_text_before_a_call(written: str, text: str, can_drop: bool) -> None:
     fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "auto", "max_value_tokens": 40}
-    result = tooldec(Writer("Q", written, can_drop=can_drop), "Q", lookup(CHINESE), form, **fields)
+    result = tooldec(Writer("Q", written, can_drop=can_drop), "Q", lookup(CHINESE), **fields)
     if written == "See [1]":
         assert result.text.startswith(text)
     else:
@@ -161,9 +143,8 @@ def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(can_drop: bool) -
 
 
 def test_the_named_tool_is_called_and_none_where_none_is_allowed() -> None:
-    for form, text in (("call", "[ping()]"), ("react", "Action: ping\nAction Input: {}")):
-        result = tooldec(RandomEngine(TABLE.texts), "Q", lookup(WEATHER, PING), form, tool_choice="ping")  # type: ignore[arg-type]
-        assert result.text == text and result.calls == (Call("ping", {}),)
+    result = tooldec(RandomEngine(TABLE.texts), "Q", lookup(WEATHER, PING), tool_choice="ping")
+    assert result.text == "[ping()]" and result.calls == (Call("ping", {}),)
     wanted, none = "[ping()] [ping()]", {"tool_choice": "none", "max_text_tokens": 4}
     result = tooldec(Writer("Q ", wanted), "Q ", lookup(WEATHER, PING), **none)
     assert not result.calls and not result.truncated and wanted.startswith(result.text) and result.text
@@ -174,17 +155,16 @@ FLAG = lookup(tool("f", parameter("x", "bool")))
 
 
 @pytest.mark.parametrize(
-    ("form", "tools", "start", "rest", "limit", "cut"),
+    ("tools", "start", "rest", "limit", "cut"),
     [
-        ("call", SAY, "[say(text='", "!?" * 99, 20, True),
-        ("react", SAY, 'Action: say\nAction Input: {"text": "', "!?" * 99, 20, True),
-        ("call", FLAG, "[f(x=True)]", "", len(TABLE.encode_after(b"=", b"True")), False),
+        (SAY, "[say(text='", "!?" * 99, 20, True),
+        (FLAG, "[f(x=True)]", "", len(TABLE.encode_after(b"=", b"True")), False),
     ],
 )
 def test_a_value_beyond_the_limit_is_reported(
-    form: Form, tools: LookupDictionary, start: str, rest: str, limit: int, cut: bool
+    tools: LookupDictionary, start: str, rest: str, limit: int, cut: bool
 ) -> None:
-    result = tooldec(Writer("\n", start + rest), "\n", tools, form, format="pythonic", max_value_tokens=limit)
+    result = tooldec(Writer("\n", start + rest), "\n", tools, format="pythonic", max_value_tokens=limit)
     assert (result.truncated, not result.calls) == (cut, cut)
     assert result.text.startswith(start + rest[:4]) and (not cut or result.counters.free_tokens == limit - 1)
 

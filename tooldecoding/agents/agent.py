@@ -24,8 +24,9 @@ class Event:
     kind : str
         ``text`` (the last one is the answer), ``call``, ``result`` (what a call returned, or why it did not), ``end``.
     content : str
-        Of a text or a result. Of an end its reason: ``answer``, ``length`` (a limit of tokens cut it off), ``turns``,
-        ``nothing`` (the model wrote neither text nor a call).
+        Of a text or a result. Of an end its reason: ``answer``, ``question`` (the last text asks for what nobody said;
+        ``run`` with the user's answer goes on), ``length`` (a limit of tokens cut it off), ``turns``, ``nothing`` (the
+        model wrote neither text nor a call).
     id, name : str
         Of a call and its result.
     arguments : dict
@@ -148,7 +149,7 @@ class Agent:
             if reply.content:
                 yield Event("text", reply.content)
             if not reply.calls:
-                ended = "answer" if (reply.content or "").strip() else "nothing"
+                ended = "question" if reply.result.asked else "answer" if (reply.content or "").strip() else "nothing"
                 yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
             try:

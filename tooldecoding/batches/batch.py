@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any, Final
 
-import typer
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
@@ -20,12 +19,12 @@ from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.templates import Content, template_of
 from tooldecoding.chat.tools import NO_TOOLS, read_tool_choice, read_tools
-from tooldecoding.cli.console import progress_bar
-from tooldecoding.cli.extras import demand_extra, demand_ray
+from tooldecoding.cli.console import going_on, progress_bar
+from tooldecoding.cli.extras import demand_extra
 from tooldecoding.cli.lookup import print_misfits, print_unenforced
 from tooldecoding.cluster.place import place_of
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.errors import ChatWarning
+from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.kept import Kept
 from tooldecoding.options.decode_command import DecodeCommand
@@ -55,11 +54,6 @@ def decoding(
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
     return partial(_results, decoder, command.batch_size, RowReader(command, documentation))
-
-
-def beginning(entry: Entry) -> str:
-    """Rows with the same tools and the same kind of prompt begin alike."""
-    return f"{entry.content} {json_line(entry.columns.get('tools'))}"
 
 
 class RowReader:
@@ -125,10 +119,6 @@ def _results(
             yield named(number, result_json(content, result, decoder.tokenizer, str(entries[number].id)))
 
 
-_CONTENT_OF: Final[dict[str, Content]] = {"prompt": "", "messages": Conversation(()), "dialogue": ()}
-"""Column -> a content of the type that it gives; templates depend on the type alone."""
-
-
 def decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
     """Decode all rows without a result, with a progress bar, and print how many were decoded, skipped and failed.
 
@@ -144,7 +134,8 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     ToolDecodingError
         If rows, results, model or cluster cannot be used. Results that were written before stay.
     """
-    demand_ray(command)
+    if command.ray is not None:
+        demand_extra("ray", "ray")
     demand_extra("batch", *needed_packages(name))
     source = open_source(name)
     with open_results(command, documentation) as results:
@@ -154,23 +145,20 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
         rest = iter(lambda: list(islice(rows, size)), [])
         groups = chain([first] if first else [], rest)
         with place_of(command) as place:
-            spread = place.start(partial(decoding, command, documentation), beginning)
+            spread = place.start(partial(decoding, command, documentation))
             if documentation is not None:
                 print_unenforced(documentation.lookup)
             if first:
                 _warn(first[0], documentation, command, place.tokenizer)
             decoded = failed = shown = 0
-            try:
-                with progress_bar("decoding", source.total) as advance:
-                    for _, found in spread(groups, results.begin):
-                        results.write(found)
-                        failed += sum("error" in result for result in found)
-                        decoded += len(found)
-                        advance(decoded + results.skipped - shown)
-                        shown = decoded + results.skipped
+            with going_on(command.out), progress_bar("decoding", source.total) as advance:
+                for _, found in spread(groups, results.begin):
+                    results.write(found)
+                    failed += sum("error" in result for result in found)
+                    decoded += len(found)
                     advance(decoded + results.skipped - shown)
-            except KeyboardInterrupt:
-                raise _interrupted(command) from None
+                    shown = decoded + results.skipped
+                advance(decoded + results.skipped - shown)
         print(f"{decoded - failed} decoded, {results.skipped} skipped, {failed} failed", file=sys.stderr)
         for note in results.notes():
             print(f"note: {note}", file=sys.stderr)
@@ -180,19 +168,12 @@ def _warn(
     first: Entry, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
 ) -> None:
     """Warn if the template of the first row does not fit, and of names in ``--tools`` that its calls cannot carry."""
-    if first.content is None:
+    try:
+        content = read_content(first)
+    except PromptError:  # its result says so
         return
     own = first.columns.get("tools") is not None
-    if own or documentation is not None or first.content == "prompt":
+    if own or documentation is not None or isinstance(content, str):
         beside = NO_TOOLS if own else documentation
-        template = template_of(_CONTENT_OF[first.content], beside, command, tokenizer)
+        template = template_of(content, beside, command, tokenizer)
         print_misfits(template, command, tokenizer, (beside or NO_TOOLS).lookup)
-
-
-def _interrupted(command: DecodeCommand) -> typer.Exit:
-    """Say how to go on."""
-    resume = "use --out to resume"
-    if command.out is not None:
-        resume = f"the same command goes on behind what stands in {command.out}"
-    print(f"interrupted: {resume}", file=sys.stderr)
-    return typer.Exit(130)

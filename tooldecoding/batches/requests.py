@@ -70,7 +70,7 @@ def make_request(
         else:
             tools = documentation.as_api_bank(options.documentation)
             text = api_bank_prompt(tools, dialogue_lines(turns, CALL_FORMATS["api-bank"]))
-        return Request(text, documentation.lookup, options, stop="\n")
+        return Request(text, documentation.lookup, options, stop="\n", conversation=tuple(turns))
     except RecursionError:
         raise PromptError("an argument or result in the dialogue is nested too deeply") from None
 

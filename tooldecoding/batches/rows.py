@@ -45,12 +45,6 @@ class Entry:
     columns: Mapping[str, Any]
     error: str = ""
 
-    @property
-    def content(self) -> str | None:
-        """The column of its content; None for a row that is not worth decoding."""
-        given = _given(self.columns)
-        return given[0] if len(given) == 1 else None
-
 
 def entries(source: Source) -> Iterator[Entry]:
     """Yield the rows of a batch; their ids are kept in memory.
@@ -125,16 +119,12 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return not levels or any(_is_deeper(each, levels - 1) for each in inside)
 
 
-def _given(row: Mapping[str, Any]) -> list[str]:
-    return [key for key in CONTENTS if key in row]
-
-
 def read_content(entry: Entry) -> Content:
     """Return the prompt, messages or dialogue of a row; PromptError if it has none that can be read."""
     row, place = entry.columns, entry.place
     if entry.error:
         raise PromptError(entry.error)
-    given = _given(row)
+    given = [key for key in CONTENTS if key in row]
     if len(given) != 1:
         columns = ", ".join(map(repr, row)) or "an empty object"
         found = " and ".join(map(repr, given)) or f"only {columns:.200}"

@@ -34,10 +34,6 @@ _BLOCK_BYTES: Final = 16 << 20
 """What is read of CSV at once; a row must not be longer."""
 
 
-_Row = Mapping[str, Any] | Exception
-"""A row of a table, or why it cannot be read."""
-
-
 class SourceRow(NamedTuple):
     """A row as its source has it: JSON values by column, or no column, what stands there and why it cannot be read."""
 
@@ -74,7 +70,7 @@ def open_source(name: str) -> Source:
         demand_file(Path(name), PromptError)
     if _is_table(name):
         return _table(name)
-    return Source("<stdin>" if name == "-" else name, _json_lines(name), _count_lines(name))
+    return Source("<stdin>" if name == "-" else name, json_rows(name), _count_lines(name))
 
 
 def needed_packages(name: str) -> tuple[str, ...]:
@@ -89,8 +85,8 @@ def _is_table(name: str) -> bool:
 # JSON lines
 
 
-def _json_lines(name: str) -> Iterator[SourceRow]:
-    """Yield the rows of lines that are not blank."""
+def json_rows(name: str) -> Iterator[SourceRow]:
+    """Yield the rows of the lines that are not blank, of a file or of standard input; PromptError as ``Source``."""
     origin = "<stdin>" if name == "-" else name
     try:
         with _opened(name) as file:
@@ -133,7 +129,7 @@ def _json_row(line: bytes, number: int, origin: str) -> SourceRow | None:
         text = line.decode()
     except UnicodeDecodeError as error:
         found = f"expected UTF-8, found the byte 0x{line[error.start]:02x}; save the file as UTF-8"
-        return SourceRow(place, {}, repr(line), f"{place}: {found}")
+        return SourceRow(place, {}, repr(line) + "\n" * line.endswith(b"\n"), f"{place}: {found}")
     if not text.strip():
         return None
     try:
@@ -160,7 +156,7 @@ def _table(name: str) -> Source:
     return Source(name, _table_rows(name, data), total)
 
 
-def _parquet(name: str) -> tuple[Iterable[_Row], int]:
+def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:
     """Read a file whose nested values may be lists and structs, or JSON in texts."""
     from pyarrow.parquet import ParquetFile
 
@@ -170,7 +166,7 @@ def _parquet(name: str) -> tuple[Iterable[_Row], int]:
     return _arrow_rows(file.iter_batches(_AT_ONCE, columns=known, use_threads=False)), file.metadata.num_rows
 
 
-def _csv(name: str) -> tuple[Iterable[_Row], None]:
+def _csv(name: str) -> tuple[Iterable[Mapping[str, Any]], None]:
     """Read CSV with commas and a header; ids are texts, an empty cell is none."""
     import pyarrow as pa
     from pyarrow import csv
@@ -185,21 +181,13 @@ def _csv(name: str) -> tuple[Iterable[_Row], None]:
     return _arrow_rows(csv.open_csv(name, read, parse, convert)), None
 
 
-def _arrow_rows(batches: Iterable[Any]) -> Iterator[_Row]:
+def _arrow_rows(batches: Iterable[Any]) -> Iterator[Mapping[str, Any]]:
     for batch in batches:
         for start in range(0, len(batch), _AT_ONCE):
-            yield from _python_rows(batch.slice(start, _AT_ONCE))
+            yield from batch.slice(start, _AT_ONCE).to_pylist(maps_as_pydicts="strict")
 
 
-def _python_rows(batch: Any) -> list[_Row]:
-    """Return the rows; in place of one that Python cannot hold, such as a date after the year 9999, why."""
-    try:
-        return batch.to_pylist(maps_as_pydicts="strict")  # type: ignore[no-any-return]
-    except (ValueError, KeyError, OverflowError) as error:
-        return [error] if len(batch) == 1 else [r for n in range(len(batch)) for r in _python_rows(batch.slice(n, 1))]
-
-
-def _hub(name: str) -> tuple[Iterable[_Row], int | None]:
+def _hub(name: str) -> tuple[Iterable[Mapping[str, Any]], int | None]:
     """Stream a data set on the hub; its code, if it has any, is not run."""
     import datasets
 
@@ -220,14 +208,11 @@ def _hub(name: str) -> tuple[Iterable[_Row], int | None]:
     return data, about.num_examples or None if about else None
 
 
-def _table_rows(name: str, data: Iterable[_Row]) -> Iterator[SourceRow]:
+def _table_rows(name: str, data: Iterable[Mapping[str, Any]]) -> Iterator[SourceRow]:
     """Yield the rows of a table; empty cells and columns that mean nothing to a batch are left out."""
     try:
         for number, row in enumerate(data, start=1):
             place, columns, error = f"{name}: row {number}", dict[str, Any](), ""
-            if isinstance(row, Exception):
-                yield SourceRow(place, columns, str(row), f"{place}: cannot be read: {row}")
-                continue
             cells = {column: row[column] for column in _COLUMNS if row.get(column) is not None}
             for column, value in cells.items():
                 try:
@@ -252,7 +237,7 @@ def _known(name: str, columns: Sequence[str]) -> list[str]:
 def _errors(name: str) -> tuple[type[Exception], ...]:
     """What reading may raise; HTTP clients differ between releases, their errors are bases of the hub's."""
     if not name.startswith(_HUB):
-        return OSError, ValueError, KeyError, NotImplementedError
+        return OSError, ValueError, KeyError, OverflowError, NotImplementedError
     from datasets.exceptions import DatasetsError
     from huggingface_hub.errors import HfHubHTTPError
 

@@ -6,7 +6,8 @@ from typing import Any, Literal, NamedTuple
 
 from lookup.schema.schema import identity
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
-from voting import CandidateCall, VotedCall
+from tooldecoding.grounding.grounding import Grounding
+from voting import CandidateCall, VotedCall, VotedParameter
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,6 +26,14 @@ class DecodedCall:
         Confidence in each of ``voted.parameters``, in [0, 1].
     min_confidence : float, optional
         Parameters below it need confirmation.
+    groundings : tuple of Grounding, or None
+        Where each of ``voted.parameters`` was said; None if nobody knows who said what.
+    ungrounded : tuple of str
+        The required arguments that nobody said, or what of them, such as ``period.start``.
+    left_out : tuple of VotedParameter
+        The optional arguments that were voted and left out, because nobody said them.
+    not_offered : tuple of str
+        The optional keys of which nobody said any value: the model could not choose them.
     """
 
     voted: VotedCall
@@ -32,6 +41,10 @@ class DecodedCall:
     orders_possible: int
     confidences: tuple[float, ...]
     min_confidence: float | None = None
+    groundings: tuple[Grounding, ...] | None = None
+    ungrounded: tuple[str, ...] = ()
+    left_out: tuple[VotedParameter, ...] = ()
+    not_offered: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -47,6 +60,11 @@ class DecodedCall:
     def identity(self) -> Hashable:
         """A key that is equal for calls of the same tool with equal arguments, in any sequence."""
         return self.name, identity(self.arguments)
+
+    @property
+    def as_decoded(self) -> Hashable:
+        """As ``identity``, with what was left out."""
+        return self.name, identity(self.arguments | {p.key: p.value for p in self.left_out})
 
     def confidence(self, key: str) -> float:
         """Return the confidence in the value of a key, in [0, 1]; KeyError if the call does not have the key."""

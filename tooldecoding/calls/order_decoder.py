@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 
+from lookup.dictionary import ParameterSpec
 from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
@@ -29,6 +30,8 @@ class OrderDecoder:
         The number of the call among those of a turn.
     prompt : str
         Where values are likely to stand.
+    optional : sequence of ParameterSpec
+        The optional keys that the call may have.
     keep_branches : bool
         Whether ``branch_of`` will be called: keeps one branch for each different call.
 
@@ -46,9 +49,11 @@ class OrderDecoder:
         number: int,
         options: DecodeOptions,
         prompt: str,
+        optional: Sequence[ParameterSpec],
         keep_branches: bool,
     ) -> None:
         self._tool = tool
+        self._optional = optional
         self._number = number
         self._options = options
         self._drafts = Drafts(prompt, tool, options.draft_tokens)
@@ -167,7 +172,7 @@ class OrderDecoder:
         self, decoder: ValueDecoder, branch: Branch, values: tuple[CandidateValue, ...]
     ) -> tuple[CandidateValue, ...]:
         """Let the model choose among the unused keys and the end of the call until it ends it (paper, section 3.1)."""
-        unused = list(self._tool.spec.optional)
+        unused = list(self._optional)
         while unused := self._tool.fitting(unused, branch.room_behind):
             number, _ = await branch.choose(self._tool.optional_keys(unused, first=not values))
             if number == len(unused):

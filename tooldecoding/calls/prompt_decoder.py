@@ -6,21 +6,27 @@ For each call: choose a tool, decode its orders, vote, commit the voted call, go
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
+from lookup.dictionary import ParameterSpec
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
+from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, question, to_ask
 from tooldecoding.calls.names import NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
+from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.grounding.grounding import index_of
+from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
-from voting import VotedCall, carries, merge
+from voting import VotedCall, carries
 
 _TURN = 8
 """Tokens of the prompt's end in which a chat template has written a special token."""
@@ -44,6 +50,9 @@ class DecodedPrompt(NamedTuple):
         Whether the model wrote a call again: it is left out, and ended the answer.
     dialect : CallFormat or None
         The format of the calls, if it is not that of the options.
+    asked : DecodedCall or None
+        The call in whose place a question stands, or that is left out behind other calls: required arguments of it were
+        not said.
     """
 
     text: str
@@ -52,6 +61,7 @@ class DecodedPrompt(NamedTuple):
     cut: bool = False
     repeated: bool = False
     dialect: CallFormat | None = None
+    asked: DecodedCall | None = None
 
 
 class PromptDecoder:
@@ -70,6 +80,8 @@ class PromptDecoder:
         Returns a context in which the orders of each call are decoded.
     dialects : bool
         Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
+    conversation : sequence of Message
+        What tells which arguments were said; empty if that is not known.
     """
 
     def __init__(
@@ -83,6 +95,7 @@ class PromptDecoder:
         stream: ResultStream | None = None,
         in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
         dialects: bool = False,
+        conversation: Sequence[Message] = (),
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
@@ -93,6 +106,7 @@ class PromptDecoder:
         self._line_end = line_end
         self._stream = stream
         self._in_values = in_values
+        self._conversation = conversation
         self._dialects = dialects and options.choice != "none"
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
@@ -122,20 +136,31 @@ class PromptDecoder:
             The tool of the first call, if its name and bracket are written already.
         """
         calls: list[DecodedCall] = []
+        decoded_calls: list[DecodedCall] = []
         before = text
         branch.draft_tokens = self._options.draft_tokens
         while True:
-            number = len(calls)
+            number = len(decoded_calls)
             tool = called or await self._name(branch, number)
             next_call = self._next_call(number + 1)
             more = next_call is not None
-            orders = OrderDecoder(tool, number, self._options, self._prompt, keep_branches=more)
+            optional = optional_to_offer(tool, self._index, self._options)
+            orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
-            call = await self._call(tool, orders, branch)
+            call = await self._call(tool, orders, branch, optional)
+            asked = to_ask(call, self._conversation) if self._options.ask == "ungrounded" else []
+            if asked:
+                for kept in (*committing, orders.branch_of(call.voted)):
+                    if kept is not None:
+                        kept.release()
+                return self._question(question(asked, tool.spec), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
-            repeated = call.identity in [earlier.identity for earlier in calls]
-            fits = repeated or self._fits(longer)
-            if fits and not repeated:
+            repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
+            decoded_calls.append(call)
+            # only what nobody said told it from another call
+            same = repeated or call.identity in [earlier.identity for earlier in calls]
+            fits = same or self._fits(longer)
+            if fits and not same:
                 calls.append(call)
                 text = longer
                 if self._stream is not None:
@@ -170,14 +195,33 @@ class PromptDecoder:
         chosen = await self._tools.names(number).choose(branch)
         return self._tools.tools[chosen]
 
-    async def _call(self, tool: PreparedTool, orders: OrderDecoder, branch: Branch) -> DecodedCall:
+    async def _call(
+        self, tool: PreparedTool, orders: OrderDecoder, branch: Branch, optional: Sequence[ParameterSpec]
+    ) -> DecodedCall:
         """Decode the arguments in several orders, and vote."""
         options = self._options
         with self._in_values():
             candidates = await orders.decode(branch)
-        voted = merge(candidates, tool.spec, options.optional_share)
-        confidences = tuple(parameter.confidence for parameter in voted.parameters)
-        return DecodedCall(voted, candidates, orders.possible, confidences, options.min_confidence)
+        vote = grounded_vote(candidates, tool.spec, options, self._index)
+        confidences = tuple(parameter.confidence for parameter in vote.voted.parameters)
+        not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
+        return DecodedCall(
+            vote.voted, candidates, orders.possible, confidences, options.min_confidence, *vote[1:], not_offered
+        )
+
+    @cached_property
+    def _index(self) -> ConversationIndex | None:
+        return index_of(self._conversation)
+
+    def _question(
+        self, asking: str, call: DecodedCall, text: str, calls: list[DecodedCall], answer: Answer
+    ) -> DecodedPrompt:
+        """Return what is said in place of a call. Behind other calls it is only left out: their results come first."""
+        behind = "" if calls else ("\n\n" if answer.content.strip() else "") + asking
+        fits = self._fits(text + behind)
+        if fits:
+            text, answer = text + behind, answer._replace(content=answer.content + behind)
+        return DecodedPrompt(text, calls, answer, cut=not fits, dialect=self._dialect, asked=call)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.

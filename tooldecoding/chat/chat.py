@@ -54,11 +54,12 @@ def chat_request(
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not habits.leaves_out_tools)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
+    said = conversation.messages
     if habits.leaves_out_tools:
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
         tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
-    return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects)
+    return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects, conversation=said)
 
 
 def dialogue_request(

@@ -12,10 +12,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
-from tooldecoding.chat.json_values import read_arguments
 from tooldecoding.chat.messages import Message, Role, ToolCall, validated
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import numbered_lines, read_row, short_repr
+from tooldecoding.files.json_lines import numbered_lines, read_arguments, read_row, short_repr
 from tooldecoding.formats.call_format import Call, CallFormat
 
 _ROLES: Final[Mapping[str, Role]] = {"user": "user", "ai": "assistant", "assistant": "assistant", "system": "system"}
@@ -121,7 +120,7 @@ def dialogue_lines(
         if message.result_of:
             lines.append(f"{labels['tool']}: {json.dumps(_result_value(message.content), ensure_ascii=False)}")
         elif not message.calls:
-            lines.append(f"{labels[message.role]}: {_one_line(message.content)}")
+            lines.append(f"{labels[message.role]}: " + re.sub(r"[\r\n]+", " ", message.content.strip("\r\n")))
         lines += [f"{labels['call']}: {call_format.render([Call(c.name, c.arguments)])}" for c in message.calls]
     return lines
 
@@ -160,7 +159,3 @@ def documented_tools(messages: Sequence[Message]) -> list[Mapping[str, Any]]:
                 if isinstance(tool, dict) and isinstance(tool.get("name"), str):
                     found[tool["name"]] = {k: v for k, v in tool.items() if k != "desc_for_search"}
     return list(found.values())
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\r\n]+", " ", text.strip("\r\n"))

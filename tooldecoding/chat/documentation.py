@@ -13,7 +13,6 @@ from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.dictionary import MISSING
 from lookup.extract import OnDuplicate
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.files.manifest import digest
 from tooldecoding.options.decode_options import Detail
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
@@ -53,11 +52,6 @@ class Documentation:
     ) -> "Documentation":
         """Read documentation from a text or parsed tools; DocumentationError as ``lookup.extract``."""
         return cls(source, extract(source, origin=origin, on_duplicate=on_duplicate))
-
-    @cached_property
-    def digest(self) -> str:
-        """SHA-256 of the source."""
-        return digest(self.source)
 
     @property
     def _renamed(self) -> bool:

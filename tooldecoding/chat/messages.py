@@ -11,9 +11,8 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 
-from tooldecoding.chat.json_values import read_arguments
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line, short_repr
+from tooldecoding.files.json_lines import json_line, read_arguments, short_repr
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -57,6 +56,8 @@ class Message:
         What the assistant thought before.
     result_of : ToolCall or None
         The call whose result a tool's message is.
+    number : int or None
+        Its place among the messages that were given, if that is known.
     """
 
     role: Role
@@ -64,6 +65,7 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     thinking: str = ""
     result_of: ToolCall | None = None
+    number: int | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
                     f"{place}: the tool_call_id {read.tool_call_id!r:.60} is of no call that lacks a result; calls "
                     f"without a result: {wanted:.200}"
                 )
-            results[call.id] = Message(role, content, result_of=call)
+            results[call.id] = Message(role, content, result_of=call, number=number)
             messages += [] if waiting else [results[each.id] for each in messages[-1].calls]
             continue
         _demand_results(waiting, place)
@@ -209,7 +211,9 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
             f"{origin}[{len(given) - 1}]: the conversation ends with a message of role {messages[-1].role}, but the "
             "model writes the assistant's next message: end with a message of the user or the result of a tool"
         )
-    if sum(map(_characters, messages)) > MAX_CHARACTERS:
+    texts = [text for message in messages for text in (message.content, message.thinking)]
+    texts += (json.dumps(call.arguments, ensure_ascii=False) for message in messages for call in message.calls)
+    if sum(map(len, texts)) > MAX_CHARACTERS:
         raise PromptError(f"{origin}: expected at most {MAX_CHARACTERS} characters in all messages, found more")
     return Conversation(tuple(messages))
 
@@ -249,8 +253,3 @@ def _demand_results(waiting: Mapping[str, ToolCall], place: str) -> None:
             f"{place}: the call {call.id!r:.60} of {call.name!r:.60} has no result; expected a message "
             f'{{"role": "tool", "tool_call_id": {call.id!r:.60}, "content": …}} before'
         )
-
-
-def _characters(message: Message) -> int:
-    arguments = sum(len(json.dumps(call.arguments, ensure_ascii=False)) for call in message.calls)
-    return len(message.content) + len(message.thinking) + arguments

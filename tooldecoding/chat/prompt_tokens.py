@@ -28,17 +28,17 @@ def read_prompts(prompt: Prompt | Sequence[Prompt]) -> tuple[list[str | list[int
     PromptError
         For anything else, and as ``read_messages``.
     """
-    if isinstance(prompt, str) or (_is_list(prompt) and prompt and isinstance(prompt[0], int | Integral | Mapping)):
-        return [_read(prompt, "the prompt")], True
-    if not _is_list(prompt):
+    if not isinstance(prompt, str | list | tuple):
         raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}{_HINT}")
+    if isinstance(prompt, str) or (prompt and isinstance(prompt[0], int | Integral | Mapping)):
+        return [_read(prompt, "the prompt")], True
     return [_read(p, f"prompt {n} of the list") for n, p in enumerate(prompt)], False
 
 
 def _read(prompt: Any, name: str) -> str | list[int] | Conversation:
     if isinstance(prompt, str):
         return prompt
-    if not _is_list(prompt):
+    if not isinstance(prompt, list | tuple):
         raise PromptError(f"{name}: expected {_EXPECTED}, got {type(prompt).__name__}{_HINT}")
     if not prompt:
         raise PromptError(f"{name}: expected {_EXPECTED}, got an empty list")
@@ -52,10 +52,6 @@ def _whole_numbers(ids: Sequence[Any], name: str = "the prompt") -> list[int]:
         if isinstance(token, bool) or not isinstance(token, int | Integral):
             raise PromptError(f"{name}: token {place}: expected a whole number, got {type(token).__name__}")
     return [int(token) for token in ids]
-
-
-def _is_list(prompt: object) -> bool:
-    return isinstance(prompt, list | tuple)
 
 
 def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:

@@ -55,18 +55,15 @@ def conversation_prompt(
         If the tokenizer has no chat template.
     """
     _demand_shown_calls(conversation, habits)
-    text = chat_prompt(tokenizer, template_messages(conversation, habits), tools)
+    ids = template_ids(habits.ids, conversation.calls)
+    messages = [_template_message(message, habits, ids) for message in conversation.messages]
+    text = chat_prompt(tokenizer, messages, tools)
     _demand_shown_texts(conversation, text)
     return text
 
 
-def template_messages(conversation: Conversation, habits: Habits) -> list[dict[str, Any]]:
-    """Return the messages as the template wants them."""
-    ids = template_ids(habits.ids, conversation.calls)
-    return [_template_message(message, habits, ids) for message in conversation.messages]
-
-
 def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) -> dict[str, Any]:
+    """Return a message as the template wants it."""
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.result_of:
         return row | {"tool_call_id": ids[message.result_of.id], "name": message.result_of.name}
@@ -143,24 +140,15 @@ def with_tools(
     if habits.shown_calls == "none":
         messages = _without_calls(messages, call_format)
     if len(documentation.lookup):
-        _show(_instruction(documentation, detail, call_format), messages, habits.takes_system)
+        instruction = _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
+        role: Role = "system" if habits.takes_system else "user"
+        if all(message.role != role for message in messages):
+            messages.insert(0, Message(role, ""))
+        place = next(n for n, message in enumerate(messages) if message.role == role)
+        said = messages[place].content
+        both = (said, instruction) if habits.takes_system else (instruction, said)
+        messages[place] = replace(messages[place], content="\n\n".join(filter(None, both)))
     return Conversation(tuple(messages))
-
-
-def _instruction(documentation: Documentation, detail: Detail, call_format: CallFormat) -> str:
-    return _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
-
-
-def _show(instruction: str, messages: list[Message], takes_system: bool) -> None:
-    """Write the instruction into the messages."""
-    role: Role = "system" if takes_system else "user"
-    place = next((n for n, message in enumerate(messages) if message.role == role), None)
-    if place is None:
-        messages.insert(0, Message(role, instruction))
-        return
-    said = messages[place].content
-    both = (said, instruction) if takes_system else (instruction, said)
-    messages[place] = replace(messages[place], content="\n\n".join(filter(None, both)))
 
 
 def _without_calls(messages: list[Message], call_format: CallFormat) -> list[Message]:

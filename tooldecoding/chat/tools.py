@@ -41,18 +41,12 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
     if not isinstance(tools, str) and not tools:
         return NO_TOOLS
     documentation = Documentation.read(tools, origin, on_duplicate)
-    if not isinstance(tools, str):
-        _demand_all_read(tools, documentation.lookup, origin)
+    for number, entry in enumerate(() if isinstance(tools, str) else tools):
+        if not isinstance(entry, Mapping) or tool_name(entry) not in documentation.lookup:
+            extract([entry], origin=f"{origin}[{number}]")  # such as a tool that only OpenAI's servers have
     for unread in documentation.lookup.unread:
         warnings.warn(f"what looks like a tool was not read: {unread}", ChatWarning, stacklevel=2)
     return documentation
-
-
-def _demand_all_read(tools: Sequence[Any], lookup: LookupDictionary, origin: str) -> None:
-    """DocumentationError for an entry without a tool, such as a tool that only OpenAI's servers have."""
-    for number, entry in enumerate(tools):
-        if not isinstance(entry, Mapping) or tool_name(entry) not in lookup:
-            extract([entry], origin=f"{origin}[{number}]")
 
 
 def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tooldecoding.agents.agent import Event
 
 REFUSED: Final = 3
-"""Exit code if a call had to be asked for and there was nobody to ask."""
+"""Exit code if a call or an argument had to be asked for and there was nobody to ask."""
 
 NO_ANSWER: Final = 4
 """Exit code if the model did not answer within ``--max-turns`` and ``--max-tokens``."""
@@ -62,6 +62,13 @@ class _Approval:
         self._somebody = sys.stdin.isatty() and command.prompt != "-"
         self.missed = False
 
+    def answer(self) -> str | None:
+        """Return the user's answer to a question; None if there is nobody, or no answer."""
+        if not self._somebody:
+            return None
+        print("> ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip() or None
+
     def __call__(self, call: "Event") -> bool:
         if call.name in self._command.allow or (self._command.yes and call.least >= self._command.min_confidence):
             return True
@@ -79,7 +86,7 @@ def agent(given: Given) -> None:
     command = given.merge(AgentCommand, {})
     if not command.servers:
         raise ConfigError("an agent needs tools: give --mcp SERVER or --mcp-config FILE.json")
-    question = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt
+    question: str | None = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt
     approval = _Approval(command)
     with warning_lines(), running_servers(command) as servers:
         decoder = load_decoder(command, command.prompt_cache_mb)
@@ -91,10 +98,15 @@ def agent(given: Given) -> None:
         print_unenforced(made.lookup)
         if unknown := sorted(set(command.allow) - set(made.tools)):
             raise ConfigError(f"--allow: no server has {unknown[0]!r}; there are {', '.join(made.tools)}")
-        for event in made.run(question, command.tool_choice):
-            _show(event, command.json)
+        while question is not None:
+            for event in made.run(question, command.tool_choice):
+                _show(event, command.json)
+            question = approval.answer() if event.content == "question" else None
     if approval.missed:
         print("refused: calls that must be asked for, without a terminal; see --yes and --allow", file=sys.stderr)
+        raise typer.Exit(REFUSED)
+    if event.content == "question":
+        print("the model asks, and there is nobody to answer", file=sys.stderr)
         raise typer.Exit(REFUSED)
     if event.content != "answer":
         print("no answer: " + _NO_ANSWER[event.content], file=sys.stderr)

@@ -4,8 +4,10 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
@@ -87,3 +89,14 @@ def warning_lines() -> Iterator[None]:
 
         warnings.showwarning = show
         yield
+
+
+@contextmanager
+def going_on(out: str | Path | None) -> Iterator[None]:
+    """Inside the block an interrupt ends the program, and says that the same command goes on, if it writes a file."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        resume = "use --out to resume" if out is None else f"the same command goes on behind what stands in {out}"
+        print(f"interrupted: {resume}", file=sys.stderr)
+        raise typer.Exit(130) from None

@@ -96,8 +96,14 @@ def _show_candidates(console: Console, call: "DecodedCall") -> None:
 
 
 def _show_call(console: Console, call: "DecodedCall") -> None:
-    """Print the vote, a row for each parameter."""
+    """Print what the conversation does not say, and the vote, a row for each parameter."""
+    from tooldecoding.calls.grounded_call import NOT_SAID
+
     voted = call.voted
+    for parameter in call.left_out:
+        console.print(Text(shown(f"left out: {parameter.key}={parameter.value!r}: {NOT_SAID}"), style="dim"))
+    if call.ungrounded:
+        console.print(Text(shown(f"{NOT_SAID}: {', '.join(call.ungrounded)}"), style="yellow"))
     if not voted.parameters:
         console.print(Text(shown(f"{voted.name}: a call without parameters")))
         return
@@ -236,6 +242,7 @@ _PANELS: Final = {
         *("draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
     "Vote": ("orders", "optional_share", "stopping", "stopping_level", "min_confidence"),
+    "Conversation": ("optional_arguments", "ask", "never_ask"),
     "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
     "Many machines": ("ray", "actors", "gpus_per_actor"),
 }

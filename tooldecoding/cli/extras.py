@@ -4,7 +4,6 @@ from importlib.util import find_spec
 from typing import Literal
 
 from tooldecoding.errors import MissingExtraError
-from tooldecoding.options.model_options import RayOptions
 
 Extra = Literal["batch", "eval", "bench", "serve", "ray", "mcp"]
 """An extra of ``pyproject.toml``."""
@@ -23,9 +22,3 @@ def demand_extra(extra: Extra, *packages: str) -> None:
         raise MissingExtraError(
             f"{' and '.join(missing)} {verb} needed here and not installed; {how_to_install(extra)}"
         )
-
-
-def demand_ray(options: RayOptions) -> None:
-    """Raise a MissingExtraError if the options name a cluster and Ray is not installed."""
-    if options.ray is not None:
-        demand_extra("ray", "ray")

@@ -4,13 +4,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.models.loading import load_quietly, load_tokenizer_quietly
 from tooldecoding.models.sources import REFERENCE_MODEL, identify, input_device
 from tooldecoding.options.model_options import RayOptions
+
+if TYPE_CHECKING:
+    from tooldecoding.cluster.ray_data import There
 
 I = TypeVar("I")  # noqa: E741  # an item
 R = TypeVar("R")  # its result
@@ -25,16 +28,11 @@ Ready = Callable[[Mapping[str, str]], None]
 """Called once, before the first results, with the identity of the model."""
 
 Spread = Callable[[Iterable[Sequence[I]], Ready | None], Iterator[tuple[Sequence[I], Sequence[R]]]]
-"""Groups -> items with their results, as they come; every item exactly once. A cluster may regroup the items."""
+"""Groups -> items with their results, as they come; every item exactly once."""
 
 
-def no_beginning(_: Any) -> str:
-    """Keep the sequence of the items."""
-    return ""
-
-
-class Place(Protocol):
-    """Where a model runs.
+class Here:
+    """This process. Groups keep their sequence, and are read as they are needed.
 
     Attributes
     ----------
@@ -44,29 +42,13 @@ class Place(Protocol):
         What computes.
     """
 
-    tokenizer: PreTrainedTokenizerBase
-    device: str
-
-    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
-        """Return what does a task.
-
-        Parameters
-        ----------
-        beginning : callable
-            Names what an item's prompt begins with: a cluster brings items of one name together, for one prefix cache.
-        """
-
-
-class Here:
-    """This process. Groups keep their sequence, and are read as they are needed."""
-
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
         self.model = model
         self.tokenizer = tokenizer
         self.device = str(input_device(model))
 
-    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
-        """As ``Place``."""
+    def start(self, task: Task[I, R]) -> Spread[I, R]:
+        """Return what does a task."""
         run = task(self.model, self.tokenizer)
 
         def spread(groups: Iterable[Sequence[I]], ready: Ready | None) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
@@ -77,6 +59,10 @@ class Here:
                     yield [group[number]], [result]
 
         return spread
+
+
+Place: TypeAlias = "Here | There"
+"""Where a model runs."""
 
 
 @contextmanager

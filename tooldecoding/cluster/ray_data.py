@@ -1,8 +1,8 @@
 """Workers as the actors of Ray Data.
 
 The groups of a whole run are one data set, so that each actor loads its model once: its rows are the numbers of
-portions, which lie in Ray's object store and, what that cannot hold, on the disk. An actor that dies is started again
-and its portion decoded again, a bounded number of times. A group's results come back as soon as it is decoded.
+groups, which lie in Ray's object store and, what that cannot hold, on the disk. An actor that dies is started again
+and its group decoded again, a bounded number of times. A group's results come back as soon as it is decoded.
 """
 
 import logging
@@ -11,7 +11,6 @@ import socket
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
-from itertools import chain, islice
 from typing import Any, Final
 
 import ray
@@ -21,21 +20,15 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import share_of
-from tooldecoding.cluster.place import I, R, Ready, Spread, Task, no_beginning
+from tooldecoding.cluster.place import I, R, Ready, Spread, Task
 from tooldecoding.errors import ModelError
 from tooldecoding.models.sources import identify
 
 MOST_RETRIES: Final = 2
-"""How often a portion is decoded again whose worker died."""
+"""How often a group is decoded again whose worker died."""
 
 _MOST_RESTARTS: Final = 4
 """How often one worker is started again in a run."""
-
-_WINDOW: Final = 64
-"""Groups among which prompts that begin alike are brought together."""
-
-_MOST_GROUPS: Final = 8
-"""Groups of a portion: a worker decodes them one after another, with one prefix cache."""
 
 _LONGEST: Final = 200
 """Maximum length of Ray's reasons."""
@@ -70,8 +63,8 @@ class There:
         self._share = share_of(actors, gpus)
         self.device = "cuda" if self._share.gpus else "cpu"
 
-    def start(self, task: Task[I, R], beginning: Callable[[I], str] = no_beginning) -> Spread[I, R]:
-        """As ``Place``; the actors live as long as they have groups, all of which are read first.
+    def start(self, task: Task[I, R]) -> Spread[I, R]:
+        """As ``Here``; the actors live as long as they have groups, all of which are read first.
 
         Raises
         ------
@@ -80,9 +73,9 @@ class There:
         """
 
         def spread(groups: Iterable[Sequence[I]], ready: Ready | None) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
-            portions = [ray.put(p) for p in _portions(groups, beginning, self._actors)]
+            stored = [ray.put(group) for group in groups]
             first: Mapping[str, str] = {}
-            for answer in self._answers(task, portions) if portions else ():
+            for answer in self._answers(task, stored) if stored else ():
                 if isinstance(answer, str):
                     raise ModelError(f"a worker cannot load the model: {answer}")
                 own, items, results = answer
@@ -95,19 +88,19 @@ class There:
 
         return spread
 
-    def _answers(self, task: Task[Any, Any], portions: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
+    def _answers(self, task: Task[Any, Any], groups: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
         """Yield what the actors return for each group."""
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.target_max_block_size = 1  # a group's results do not wait for those of others
         logging.getLogger("ray.data").setLevel(logging.CRITICAL)
-        numbers = ray.data.from_items(list(range(len(portions))), override_num_blocks=len(portions))
+        numbers = ray.data.from_items(list(range(len(groups))), override_num_blocks=len(groups))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # no other parameter bounds restarts and retries
             decoded = numbers.map_batches(
                 _Worker,
                 batch_size=1,
-                fn_constructor_args=(task, self._load, self.device, portions),
+                fn_constructor_args=(task, self._load, self.device, groups),
                 compute=ray.data.ActorPoolStrategy(size=self._actors, max_tasks_in_flight_per_actor=2),
                 num_cpus=self._share.cpus,
                 num_gpus=self._share.gpus,
@@ -129,8 +122,8 @@ class There:
 class _Worker:
     """What runs in an actor."""
 
-    def __init__(self, task: Task[Any, Any], load: Load, device: str, portions: Sequence["ray.ObjectRef[Any]"]) -> None:
-        self._portions = portions
+    def __init__(self, task: Task[Any, Any], load: Load, device: str, groups: Sequence["ray.ObjectRef[Any]"]) -> None:
+        self._groups = groups
         self._error = ""
         try:
             model, tokenizer = load(device)
@@ -142,7 +135,7 @@ class _Worker:
         self._own = identify(model, tokenizer) | of_worker
 
     def __call__(self, batch: Mapping[str, Any]) -> Iterator[dict[str, list[bytes]]]:
-        """Yield, for each group of the portions: what tells this worker from others, the items, and their results.
+        """Yield, for each group: what tells this worker from others, the items, and their results.
 
         If the model could not be loaded: why.
         """
@@ -150,22 +143,10 @@ class _Worker:
             yield {"answer": [pickle.dumps(self._error)]}
             return
         for number in batch["item"]:
-            for items in ray.get(self._portions[int(number)]):
-                found = dict(self._run(items))
-                answer = self._own, items, [found[number] for number in range(len(items))]
-                yield {"answer": [pickle.dumps(answer)]}
-
-
-def _portions(groups: Iterable[Sequence[I]], beginning: Callable[[I], str], actors: int) -> Iterator[list[list[I]]]:
-    """Yield lists of groups; items whose prompts begin alike follow one another within a window."""
-    stream = iter(groups)
-    while window := list(islice(stream, _WINDOW)):
-        size = len(window[0])
-        items = sorted(chain.from_iterable(window), key=beginning)
-        sorted_groups = [items[start : start + size] for start in range(0, len(items), size)]
-        share = max(1, min(_MOST_GROUPS, len(sorted_groups) // (4 * actors)))
-        for start in range(0, len(sorted_groups), share):
-            yield sorted_groups[start : start + share]
+            items = ray.get(self._groups[int(number)])
+            found = dict(self._run(items))
+            answer = self._own, items, [found[number] for number in range(len(items))]
+            yield {"answer": [pickle.dumps(answer)]}
 
 
 def _demand_equal(first: Mapping[str, str], other: Mapping[str, str]) -> None:

@@ -125,51 +125,16 @@ class _RaggedPass(NamedTuple):
 
 _running: ContextVar[_RaggedPass | None] = ContextVar("ragged_pass", default=None)
 
-_allowed: "WeakSet[PreTrainedModel]" = WeakSet()
+ragged_models: "WeakSet[PreTrainedModel]" = WeakSet()
 """The models that may run ragged passes."""
 _passes: "WeakKeyDictionary[PreTrainedModel, int]" = WeakKeyDictionary()
 """How many ragged passes of a model run now; threads may share it."""
 _lock = Lock()
 
 
-def switch_on(model: PreTrainedModel) -> bool:
-    """Let a model that uses ``sdpa`` run ragged passes; returns whether it uses it. Other passes are as before."""
-    if _attention_of(model) == "sdpa":
-        AttentionInterface.register(RAGGED, _attention)
-        AttentionMaskInterface.register(RAGGED, sdpa_mask)
-        _allowed.add(model)
-    return is_on(model)
-
-
-def switch_off(model: PreTrainedModel) -> None:
-    """Undo ``switch_on``."""
-    _allowed.discard(model)
-
-
-def is_on(model: PreTrainedModel) -> bool:
-    """Whether the model runs ragged passes."""
-    return model in _allowed and _attention_of(model) in ("sdpa", RAGGED)
-
-
-def _attention_of(model: PreTrainedModel) -> str | None:
-    name: str | None = model.config.get_text_config()._attn_implementation
-    return name
-
-
-@contextmanager
-def _named(model: PreTrainedModel) -> Iterator[None]:
-    """Let the model find our attention function: only now, for others may use the model between two passes."""
-    config = model.config.get_text_config()
-    with _lock:
-        _passes[model] = _passes.get(model, 0) + 1
-        config._attn_implementation = RAGGED
-    try:
-        yield
-    finally:
-        with _lock:
-            _passes[model] -= 1
-            if not _passes[model]:
-                config._attn_implementation = "sdpa"
+def is_ragged(model: PreTrainedModel) -> bool:
+    """Whether the model runs ragged passes: it may, and all others are computed by ``sdpa``."""
+    return model in ragged_models and model.config.get_text_config()._attn_implementation in ("sdpa", RAGGED)
 
 
 @contextmanager
@@ -181,7 +146,7 @@ def ragged_pass(
     Parameters
     ----------
     model : PreTrainedModel
-        Switched on.
+        One of ``ragged_models``.
     masks : sequence
         For each run; None if the rows of the run were empty.
     kinds : sequence of str
@@ -193,12 +158,18 @@ def ragged_pass(
         For each layer type what the model takes for a mask: its width tells the attention function the type.
     """
     token = _running.set(_RaggedPass(cache, runs, masks, kinds))
-    device = input_device(model)
+    device, config = input_device(model), model.config.get_text_config()
+    with _lock:
+        _passes[model] = _passes.get(model, 0) + 1
+        config._attn_implementation = RAGGED  # only now, for others may use the model between two passes
     try:
-        with _named(model):
-            yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
+        yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
     finally:
         _running.reset(token)
+        with _lock:
+            _passes[model] -= 1
+            if not _passes[model]:
+                config._attn_implementation = "sdpa"
 
 
 def _attention(
@@ -222,3 +193,7 @@ def _attention(
         output, _ = sdpa_attention_forward(module, run.of(query), keys, values, mask, **kwargs)
         outputs.append(output.reshape(1, run.tokens, *output.shape[2:]))
     return torch.cat(outputs, 1), None
+
+
+AttentionInterface.register(RAGGED, _attention)
+AttentionMaskInterface.register(RAGGED, sdpa_mask)

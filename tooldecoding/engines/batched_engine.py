@@ -77,13 +77,6 @@ class StackedCache(Cache):
         return self.before + query_length, 0
 
 
-def cache_bytes(cache: Cache | None) -> int:
-    """Return the bytes of a cache's keys and values, as allocated."""
-    layers = cache.layers if cache is not None else []
-    tensors = [t for layer in layers for t in (getattr(layer, "keys", None), getattr(layer, "values", None))]
-    return sum(t.numel() * t.element_size() for t in tensors if t is not None)
-
-
 @dataclass(eq=False)
 class _BatchedBranch:
     prompt: CachedPrompt
@@ -156,9 +149,9 @@ class BatchedEngine(Engine):
         prefix = root.prompt.announce(tokens)
         if prefix is None:
             return 0
-        root.length, root.states = prefix.count, prefix.states
-        root.states = root.first(prefix.count)
-        return prefix.count
+        root.length, root.states = prefix
+        root.states = root.first(root.length)
+        return root.length
 
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""

@@ -5,7 +5,7 @@ from typing import Literal
 
 from transformers import PreTrainedModel
 
-from tooldecoding.engines.attention import is_on, switch_off, switch_on
+from tooldecoding.engines.attention import is_ragged, ragged_models
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel
@@ -75,28 +75,25 @@ def _agree(found: Sequence[Sequence[NextTokenLogits]], expected: Sequence[NextTo
     )
 
 
-def allow_ragged(model: LanguageModel) -> bool:
+def allow_ragged(model: LanguageModel) -> None:
     """Let a model that can be packed run ragged passes, if each branch gets the logits that it would get alone."""
-    if is_on(model.model):
-        return True  # tried before; another thread may run one now
-    if not switch_on(model.model):
-        return False
+    if is_ragged(model.model):
+        return  # tried before; another thread may run one now
     short, first, second = _TRIAL
     prompts = ([7], short, [*short, *first, *second])
-    engine = PackedEngine(model)
+    ragged_models.add(model.model)
+    engine, same = PackedEngine(model), False
     try:
-        roots = engine.open(len(prompts))
-        engine.extend([Feed(root, prompt) for root, prompt in zip(roots, prompts, strict=True)])
-        found = engine.extend([Feed(root, [*first, *[6] * n]) for n, root in enumerate(roots)])
-        for root in roots:
-            engine.close(root)
-        switch_off(model.model)
-        same = _agree(found, [_alone(model, [*prompt, *first, *[6] * n]) for n, prompt in enumerate(prompts)])
+        if is_ragged(model.model):
+            roots = engine.open(len(prompts))
+            engine.extend([Feed(root, prompt) for root, prompt in zip(roots, prompts, strict=True)])
+            found = engine.extend([Feed(root, [*first, *[6] * n]) for n, root in enumerate(roots)])
+            same = _agree(found, [_alone(model, [*prompt, *first, *[6] * n]) for n, prompt in enumerate(prompts)])
     except _REFUSALS:
-        same = False
+        pass
     finally:
-        switch_off(model.model)
-    return same and switch_on(model.model)
+        if not same:
+            ragged_models.discard(model.model)
 
 
 def _rotates_by_length(model: PreTrainedModel) -> bool:
@@ -137,16 +134,15 @@ class EngineFactory:
         self._weights = weights_state(model)
         self.recurrent = is_recurrent(model)
         obstacle = why_not_packed(self._model) if strategy != "batched" else "batched was asked for"
-        packed = not obstacle
         self.reason = obstacle or "packed branches get the logits that they would get alone"
-        if strategy == "packed" and not packed:
+        if strategy == "packed" and obstacle:
             raise ModelError(
                 f"{type(model).__name__} does not support the packed strategy (its attention takes no 4-D mask "
                 "or no position ids); use batched or auto"
             )
-        if packed:
+        self.strategy: Layout = "batched" if obstacle else "packed"
+        if not obstacle:
             allow_ragged(self._model)
-        self.strategy: Layout = "packed" if packed else "batched"
         self.prompts = PrefixCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
 
     def __call__(self) -> Engine:

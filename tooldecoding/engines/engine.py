@@ -39,10 +39,6 @@ class Feed(NamedTuple):
         """How many logits the engine returns: behind each speculative token, and behind the last sure one."""
         return min(self.ahead + 1, len(self.tokens))
 
-    def candidates(self) -> Sequence[Tokens | None]:
-        """Return the candidate tokens of each of the logits; None stands for the whole vocabulary."""
-        return self.among or [None] * self.answers
-
 
 @dataclass
 class Usage:

@@ -77,7 +77,7 @@ class Wanted(NamedTuple):
 def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
     """Return the positions whose logits a feed needs. Its last token is at column ``end - 1`` of ``row``."""
     first = end - feed.answers
-    return [Wanted(row, first + i, among) for i, among in enumerate(feed.candidates())]
+    return [Wanted(row, first + i, among) for i, among in enumerate(feed.among or [None] * feed.answers)]
 
 
 class LanguageModel:
@@ -123,7 +123,8 @@ class LanguageModel:
         hidden = output.last_hidden_state
         full = [w for w in wanted if not self._are_few(w.among)]
         few = [(hidden[w.row, w.column][None], w.among) for w in wanted if self._are_few(w.among)]
-        rows = self._rows(_at(hidden, full), [self._among(state, tokens) for state, tokens in few])
+        states, chosen = _at(hidden, full), [self._among(state, tokens) for state, tokens in few]
+        rows = self._buffers.rows(states, chosen) if self._buffers else LogitRows(self._complete(states), chosen)
         complete = iter([NextTokenLogits(rows, i) for i in range(len(full))])
         partly = iter(
             [
@@ -137,12 +138,6 @@ class LanguageModel:
     def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
         assert self._weight is not None
         return tokens is not None and len(tokens) * _FEW <= len(self._weight)
-
-    def _rows(self, hidden: torch.Tensor, few: Sequence[torch.Tensor]) -> LogitRows:
-        """Compute the logits of the whole vocabulary for hidden states of shape (rows, width)."""
-        if self._buffers is not None:
-            return self._buffers.rows(hidden, few)
-        return LogitRows(self._complete(hidden), few)
 
     @torch.inference_mode()
     def _complete(self, hidden: torch.Tensor) -> torch.Tensor:

@@ -247,12 +247,8 @@ class FewLogits(NextTokenLogits):
         self._compute_all = compute_all
 
     @cached_property
-    def _all(self) -> LogitRows:
-        return LogitRows(self._compute_all())
-
-    @property
     def _rows(self) -> LogitRows:
-        return self._all
+        return LogitRows(self._compute_all())
 
     def _of(self, tokens: Tokens) -> torch.Tensor:
         return self._given.few(self._number) if tokens is self._tokens else super()._of(tokens)

@@ -11,7 +11,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from tooldecoding.engines.attention import AttentionMasks, Masks, VisibleSlots, is_on, ragged_pass
+from tooldecoding.engines.attention import AttentionMasks, is_ragged, ragged_pass
 from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -26,7 +26,7 @@ from tooldecoding.engines.passes import (
     share_passes,
     share_runs,
 )
-from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
+from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache
 from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
 
 
@@ -63,8 +63,7 @@ class PackedEngine(Engine):
         self._model = model
         self._prefix_cache = prefix_cache or PrefixCache(0)
         self._device = model.device
-        self._most_padding = padding_worth_a_pass(self._device)
-        self.chunk: int | None = self._most_padding
+        self.chunk: int | None = padding_worth_a_pass(self._device)
         self._masks = AttentionMasks(model.model)
         self._branches: BranchTable[_PackedBranch] = BranchTable()
         self._rows: list[_Prompt] = []
@@ -74,7 +73,7 @@ class PackedEngine(Engine):
     @property
     def has_spare_positions(self) -> bool:
         """See Engine."""
-        return DRAFTED_POSITIONS * len(self._rows) <= self._most_padding
+        return DRAFTED_POSITIONS * len(self._rows) <= padding_worth_a_pass(self._device)
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
         """See Engine. All rows are as long as the longest one."""
@@ -101,10 +100,11 @@ class PackedEngine(Engine):
         prefix = prompt.announce(tokens)
         if prefix is None:
             return 0
-        self._cache.reserve(len(self._rows), prefix.count)
-        self._cache.write(self._rows.index(prompt), prefix.count, prefix.states)
-        prompt.row.begin(root.in_row, prefix.count)
-        return prefix.count
+        count, states = prefix
+        self._cache.reserve(len(self._rows), count)
+        self._cache.write(self._rows.index(prompt), count, states)
+        prompt.row.begin(root.in_row, count)
+        return count
 
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
@@ -160,9 +160,9 @@ class PackedEngine(Engine):
     def _passes(self, loads: Sequence[RowLoad]) -> list[list[list[RowLoad]]]:
         """Return the runs of each pass. A window hides tokens of empty rows, too: they would need a mask."""
         empty = any(load.written == 0 for load in loads) and self._masks.window is not None
-        if is_on(self._model.model) and not empty:
+        if is_ragged(self._model.model) and not empty:
             return [share_runs(loads, padding_worth_a_run(self._device))]
-        return [[run] for run in share_passes(loads, self._most_padding)]
+        return [[run] for run in share_passes(loads, padding_worth_a_pass(self._device))]
 
     def _remove_ended_prompts(self) -> None:
         """Free the rows of ended prompts; the last rows move into their places."""
@@ -202,7 +202,7 @@ class PackedEngine(Engine):
                     wanted[feed.branch] = wanted_by(feed, line, column + end)
             own = layouts[-len(rows) :]
             size = max(layout.visible.end for layout in own)
-            runs.append(Run(rows, start, width, size, all(layout.fresh for layout in own)))
+            runs.append(Run(rows, start, width, size, all(layout.visible.seen is None for layout in own)))
             start += runs[-1].tokens
         logits = self._forward(runs, layouts, list(wanted.values()))
         for run in runs:
@@ -220,14 +220,19 @@ class PackedEngine(Engine):
         rows = [row for run in runs for row in run.rows]
         ragged = len(runs) > 1
         shape = (1, -1) if ragged else (len(rows), -1)
-        line = [[n for lay in layouts for n in getattr(lay, part)] for part in ("tokens", "positions", "slots")]
-        line.append([row for run in runs for row in run.rows for _ in range(run.width)])
-        columns = torch.from_numpy(np.array(line)).to(self._device)
+        lines = [
+            [token for layout in layouts for token in layout.tokens],
+            [position for layout in layouts for position in layout.visible.queries],
+            [slot for layout in layouts for slot in layout.slots],
+            [row for run in runs for row in run.rows for _ in range(run.width)],
+        ]
+        columns = torch.from_numpy(np.array(lines)).to(self._device)
         tokens, positions, slots, row_of = (column.view(shape) for column in columns)
         self._cache.reserve(len(self._rows), max(run.size for run in runs))
         self._cache.placement = Placement(row_of, slots, runs)
         left = iter(layouts)
-        masks = [self._mask(run, [next(left).visible for _ in run.rows]) for run in runs]
+        visible = [[next(left).visible for _ in run.rows] for run in runs]
+        masks = [None if run.fresh else self._masks(seen, run.size) for run, seen in zip(runs, visible, strict=True)]
         arguments = {
             "input_ids": tokens,
             "position_ids": positions,
@@ -241,19 +246,16 @@ class PackedEngine(Engine):
             mask = self._masks.argument(stand_ins)
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
 
-    def _mask(self, run: Run, visible: Sequence[VisibleSlots]) -> Masks | None:
-        return None if run.fresh else self._masks(visible, run.size)
-
     def _store(self, feed: Feed) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
         branch = self._branches[feed.branch]
         prompt, in_row = branch.prompt, branch.in_row
         branch.as_announced &= prompt.is_continued(in_row.length, feed.tokens)
         if branch.as_announced:
-            prompt.store(in_row.length, lambda count: self._read(prompt, in_row, count))
-
-    def _read(self, prompt: _Prompt, branch: RowBranch, count: int) -> States:
-        return self._cache.read(self._rows.index(prompt), prompt.row.slots(branch)[:count])
+            prompt.store(
+                in_row.length,
+                lambda count: self._cache.read(self._rows.index(prompt), prompt.row.slots(in_row)[:count]),
+            )
 
     def _count(self, prompt: _Prompt, computed: int, width: int) -> None:
         usage = prompt.usage

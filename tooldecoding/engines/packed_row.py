@@ -39,19 +39,15 @@ class RowLayout(NamedTuple):
 
     Attributes
     ----------
-    tokens, positions, slots : list of int
+    tokens, slots : list of int
         The feeds one after the other, then padding.
     visible : VisibleSlots
         What each of these tokens sees.
-    fresh : bool
-        Whether the row was empty before, and each token sees those up to itself.
     """
 
     tokens: list[int]
-    positions: list[int]
     slots: list[int]
     visible: VisibleSlots
-    fresh: bool
 
 
 _PADDING = 0
@@ -134,7 +130,7 @@ class PackedRow:
             branch.length += len(tokens)
         self.written = max(self.written, end)
         tokens = [*chain.from_iterable(tokens for _, tokens in feeds), *[0] * padding]
-        return RowLayout(tokens, positions, slots.tolist(), visible, fresh)
+        return RowLayout(tokens, slots.tolist(), visible)
 
     def _seen_by_queries(self, lines: Integers, slots: Integers, sizes: Sequence[int], end: int) -> Booleans:
         """Return which slots each query sees: those its branch saw, and its own feed up to itself.

@@ -97,8 +97,10 @@ def share_runs(loads: Sequence[RowLoad], worth: int) -> list[list[RowLoad]]:
     """
     runs: list[list[RowLoad]] = []
     for load in loads:
-        if runs and _joins(load, runs[-1]) and _padding([*runs[-1], load]) <= _padding(runs[-1]) + worth:
-            runs[-1].append(load)
+        last = runs[-1] if runs else []
+        joins = last and load.row == last[-1].row + 1 and (load.written == 0) == (last[0].written == 0)
+        if joins and _padding([*last, load]) <= _padding(last) + worth:
+            last.append(load)
         else:
             runs.append([load])
     return runs
@@ -112,10 +114,6 @@ def share_passes(loads: Sequence[RowLoad], worth: int) -> list[list[RowLoad]]:
             groups.append([])
         groups[-1].append(load)
     return [sorted(group) for group in groups]
-
-
-def _joins(load: RowLoad, run: Sequence[RowLoad]) -> bool:
-    return load.row == run[-1].row + 1 and (load.written == 0) == (run[0].written == 0)
 
 
 def _padding(run: Sequence[RowLoad]) -> float:

@@ -14,12 +14,8 @@ States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, shape (heads, tokens, width)."""
 
 
-@dataclass(frozen=True)
-class Prefix:
-    """States of a stored prompt; the first ``count`` tokens are the ones looked up."""
-
-    count: int
-    states: States
+Prefix = tuple[int, States]
+"""States of a stored prompt, and how many of its first tokens are the ones looked up."""
 
 
 class PrefixCache:
@@ -46,14 +42,16 @@ class PrefixCache:
         with self._lock:
             best, found = 0, b""
             for key in self._entries:
-                common = _common(np.frombuffer(key, dtype=np.int64), wanted)
+                known = np.frombuffer(key, dtype=np.int64)[: len(wanted)]
+                differing = np.flatnonzero(known != wanted[: len(known)])
+                common = int(differing[0]) if len(differing) else len(known)
                 if common > best:
                     best, found = common, key
             best = min(best, most)
             if best < self.SHORTEST:
                 return None
             self._entries.move_to_end(found)
-            return Prefix(best, self._entries[found])
+            return best, self._entries[found]
 
     def knows(self, tokens: Sequence[int]) -> bool:
         """Whether these tokens are stored, or are a prefix of a stored prompt."""
@@ -106,7 +104,7 @@ class CachedPrompt:
         self.unstored = tuple(tokens)
         prefix = self.prefixes.find(tokens, len(tokens) - 1)
         if prefix is not None:
-            self.usage.reused_positions = prefix.count
+            self.usage.reused_positions, _ = prefix
         return prefix
 
     def is_continued(self, end: int, fed: Sequence[int]) -> bool:
@@ -130,13 +128,6 @@ class CachedPrompt:
         self.unstored = ()
         if not self.prefixes.knows(tokens):
             self.prefixes.store(tokens, read(len(tokens)))
-
-
-def _common(first: np.ndarray, second: np.ndarray) -> int:
-    """Return the length of the common prefix."""
-    size = min(len(first), len(second))
-    differing = np.flatnonzero(first[:size] != second[:size])
-    return int(differing[0]) if len(differing) else size
 
 
 def _size(states: States) -> int:

@@ -44,7 +44,7 @@ class RecurrentEngine(Engine):
     @property
     def allocated_bytes(self) -> int:
         """See Engine."""
-        return sum(_state_bytes(branch.cache) for branch in self._branches.values())
+        return sum(cache_bytes(branch.cache) for branch in self._branches.values())
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
         """See Engine. A state does not grow by the position: each branch takes what one takes now."""
@@ -86,11 +86,11 @@ class RecurrentEngine(Engine):
             usage.forward_passes += 1
             usage.positions += len(piece)
         live = [other.cache for other in self._branches.values() if other.prompt.usage is usage]
-        usage.cache_bytes = max(usage.cache_bytes, sum(_state_bytes(cache) for cache in live))
+        usage.cache_bytes = max(usage.cache_bytes, sum(cache_bytes(cache) for cache in live))
         return NextTokenLogits(output.logits[0, -1])
 
 
-def _state_bytes(cache: Any) -> int:
+def cache_bytes(cache: Any) -> int:
     """Return the bytes of all tensors in a cache's layers."""
     layers = getattr(cache, "layers", None) or []
     tensors = [t for layer in layers for t in vars(layer).values() if isinstance(t, torch.Tensor)]

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import copymode
@@ -104,14 +104,11 @@ def locked(path: Path, error: type[ToolDecodingError], busy: str) -> Iterator[No
         Of the type ``error``: with the message ``busy`` if another process has the lock, or if the file cannot be
         written.
     """
-    lock = FileLock(path, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise error(busy) from None
-    except OSError as cause:
-        raise error(f"{path}: cannot be written: {cause.strerror}") from None
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(path, timeout=0))
+        except Timeout:
+            raise error(busy) from None
+        except OSError as cause:
+            raise error(f"{path}: cannot be written: {cause.strerror}") from None
         yield
-    finally:
-        lock.release()

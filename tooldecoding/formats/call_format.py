@@ -69,8 +69,6 @@ class CallFormat:
         Whether a mark at the beginning of the opener is enough to open a call.
     sorted_keys : bool
         Whether models were trained on keys in alphabetical order.
-    optional_spaces : bool
-        Whether a model may leave out the spaces at the end of keys and separators where it writes them itself.
     """
 
     name: str
@@ -92,7 +90,6 @@ class CallFormat:
     turn_ends: tuple[str, ...] = ()
     opens_by_mark: bool = True
     sorted_keys: bool = False
-    optional_spaces: bool = False
 
     def bound(self, bind: Callable[[str], str]) -> "CallFormat":
         """Return this format with each piece bound: the marks that are tokens get the characters that stand for them.
@@ -137,16 +134,12 @@ class CallFormat:
         """Return keys in the order that models know best: as documented, or sorted."""
         return sorted(keys, key=str.lower) if self.sorted_keys else list(keys)
 
-    def spellings(self, piece: str) -> tuple[str, ...]:
-        """Return the ways in which a model may write a key or separator."""
-        return (piece.rstrip(), piece) if self.optional_spaces else (piece,)
-
     def may_follow_value(self, text: str) -> bool:
         """Whether a token that ends a value may go on with ``text``: a separator, or the end of the call.
 
         The text behind these does not matter: it is not taken with the value, the model is asked for it again.
         """
-        return any(_agree(text, behind) for behind in self._behind_value)
+        return any(text.startswith(behind) or behind.startswith(text) for behind in self._behind_value)
 
     @cached_property
     def first_behind_value(self) -> str:
@@ -204,8 +197,3 @@ _PIECES: Final = (
     "opener", "closer", "next_call", "bracket", "end", "empty_end", "separator", "key_opener", "key_closer",
 )  # fmt: skip
 """The fields that may hold marks."""
-
-
-def _agree(one: str, other: str) -> bool:
-    """Whether one text is the beginning of the other."""
-    return one.startswith(other) or other.startswith(one)

@@ -5,8 +5,9 @@ every raw value is a text. ``tests/formats/readers`` has it judged by readers of
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
@@ -38,34 +39,26 @@ def readable(call_format: CallFormat, *also: Mapping[str, Any]) -> CallFormat:
         The pieces in which other spellings of the same calls differ.
     """
     others = tuple(replace(call_format, **changes) for changes in also)
-    return replace(call_format, reader=CallsReader((call_format, *others)), also=others)
+    return replace(call_format, reader=partial(_read_any, (call_format, *others)), also=others)
 
 
-@dataclass(frozen=True, eq=False)
-class CallsReader:
-    """Reads a text of one call or more in one of some spellings.
+def _read_any(spellings: Sequence[CallFormat], text: str) -> list[ReadCall]:
+    """Read a text of one call or more in one of some spellings.
 
     Numbers of calls rise by one from any number, for ids may count the whole dialogue. Ids differ.
+
+    Raises
+    ------
+    UnreadableCallError
+        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
-
-    spellings: tuple[CallFormat, ...]
-
-    def __call__(self, text: str) -> list[ReadCall]:
-        """Read the calls.
-
-        Raises
-        ------
-        UnreadableCallError
-            If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
-        """
-        reason: UnreadableCallError | None = None
-        for spelling in self.spellings:
-            try:
-                return _read(spelling, text)
-            except UnreadableCallError as error:
-                reason = reason or error
-        assert reason is not None
-        raise reason
+    reasons = []
+    for spelling in spellings:
+        try:
+            return _read(spelling, text)
+        except UnreadableCallError as error:
+            reasons.append(error)
+    raise reasons[0]
 
 
 def _read(form: CallFormat, text: str) -> list[ReadCall]:

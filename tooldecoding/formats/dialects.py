@@ -145,7 +145,8 @@ class Dialects:
             if not spelling.bracket.startswith('"') and ID not in pieces and INDEX not in pieces:
                 openings.append(regex.escape(spelling.opener))
                 pattern = openings[-1] + _TOOL_NAME + regex.escape(spelling.bracket)
-                self._spellings.append((spelling, regex.compile(pattern)))
+                alone = readable(replace(spelling, also=(), parallel=own.parallel))
+                self._spellings.append((alone, regex.compile(pattern)))
         self._starts = regex.compile("|".join(openings))
         self._bare = [(_BARE, regex.compile(_JSON))]
         self._python = own.notation in ("python", "python-lists", "python-json")
@@ -183,7 +184,7 @@ class Dialects:
         for spelling, pattern in self._spellings:
             match = pattern.match(text, start, partial=True)
             if match is not None and (match.partial or known(match["name"], True)):
-                end, found = (len(text), None) if match.partial else (match.end(), self._spelled(spelling))
+                end, found = (len(text), None) if match.partial else (match.end(), spelling)
                 return Opening(start, end, match["name"] or "", True, found)
         for wrapper, pattern in [*self._patterns, *(self._bare if bare else ())]:
             match = pattern.match(text, start, partial=True)
@@ -199,9 +200,6 @@ class Dialects:
             sure = match["arguments"] == "arguments"
             return Opening(start, match.end(), match["name"], sure, _json_format(wrapper, match, self._own))
         return self._python_opening(text, start, known) if bare and self._python else None
-
-    def _spelled(self, spelling: CallFormat) -> CallFormat:
-        return readable(replace(spelling, also=(), parallel=self._own.parallel))
 
     def _python_opening(self, text: str, start: int, known: Known) -> Opening | None:
         match = _PYTHON.match(text, start, partial=True)

@@ -64,25 +64,24 @@ def _dotted(node: ast.expr) -> str:
 
 def parse_expression(text: str) -> ast.expr:
     """Return the syntax tree of a Python expression with nothing around it; UnreadableCallError for anything else."""
-    demand_short(text)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # invalid escapes in a foreign text
-            body = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError) as error:
-        raise UnreadableCallError(f"no Python: {getattr(error, 'msg', error)}") from None
-    except (RecursionError, MemoryError):  # the parser reports a full stack as MemoryError
-        raise UnreadableCallError("no Python: nested too deeply") from None
-    if not _is_all_of(text, body):
+    body, lines = syntax_tree(text), _LINE_END.split(text)
+    place = (body.lineno, body.col_offset, body.end_lineno, body.end_col_offset)
+    if place != (1, 0, len(lines), len(lines[-1].encode())):  # ast.get_source_segment takes more than linear time
         raise UnreadableCallError("expected no spaces, brackets or comments around a Python expression")
     return body
 
 
-def _is_all_of(text: str, node: ast.expr) -> bool:
-    """Whether the node is the whole text. (``ast.get_source_segment`` takes more than linear time.)"""
-    lines = _LINE_END.split(text)
-    place = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-    return place == (1, 0, len(lines), len(lines[-1].encode()))
+def syntax_tree(text: str) -> ast.expr:
+    """Return the syntax tree of a Python expression, whatever stands around it; UnreadableCallError for other texts."""
+    demand_short(text)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in a foreign text
+            return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError) as error:
+        raise UnreadableCallError(f"no Python: {getattr(error, 'msg', error)}") from None
+    except (RecursionError, MemoryError):  # the parser reports a full stack as MemoryError
+        raise UnreadableCallError("no Python: nested too deeply") from None
 
 
 def constant(node: ast.expr | None, depth: int = 0, json_words: JsonWords = "nowhere") -> Any:

@@ -1,4 +1,4 @@
-"""Formats of tags, with values that stand as they are.
+"""Formats of tags, with values or texts that stand as they are.
 
 qwen-xml, of Qwen3-Coder, Qwen3.5, Qwen3.6 and Nemotron 3, further calls behind a newline::
 
@@ -34,13 +34,19 @@ deepseek-v3.2, texts as they are and all else as JSON, further invocations in th
     </｜DSML｜invoke>
     </｜DSML｜function_calls>
 
-Source: the chat templates of Qwen3.5, Nemotron 3 Nano and GLM-4.5, that of MiniMax M2 in llama.cpp, the structural tags
-of xgrammar for GLM-4.7, DeepSeek's encoder of V3.2.
+gemma4, bare keys, and texts between marks, without escapes; the models know keys in alphabetic sequence, a reader does
+not ask for it: ``<|tool_call>call:f{city:<|"|>Paris<|"|>,days:3,tags:[<|"|>a<|"|>],o:{k:true}}<tool_call|>``; further
+calls follow directly behind
+
+functiongemma, the 270M model: ``<start_function_call>call:f{city:<escape>Paris<escape>,days:3}<end_function_call>``
+
+Source: the chat templates of Qwen3.5, Nemotron 3 Nano, GLM-4.5 and Gemma 4, that of MiniMax M2 in llama.cpp, the
+structural tags of xgrammar for GLM-4.7, DeepSeek's encoder of V3.2, Google's page on FunctionGemma's formatting.
 """
 
 from dataclasses import replace
 
-from lookup.values.notations import RawText
+from lookup.values.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.calls_reader import readable
 
@@ -129,4 +135,33 @@ DEEPSEEK_V32 = readable(
         turn_ends=("<｜end▁of▁sentence｜>",),
     ),
     {"empty_end": "</｜DSML｜invoke>\n"},
+)
+
+GEMMA4 = readable(
+    CallFormat(
+        name="gemma4",
+        notation=BareKeys('<|"|>'),
+        opener="<|tool_call>call:",
+        bracket="{",
+        key_closer=":",
+        separator=",",
+        end="}<tool_call|>",
+        next_call="<|tool_call>call:",
+        marks=("<|tool_call>", "<tool_call|>", '<|"|>'),
+        turn_ends=("<turn|>", "<|tool_response>"),
+        sorted_keys=True,
+    )
+)
+
+FUNCTIONGEMMA = readable(
+    replace(
+        GEMMA4,
+        name="functiongemma",
+        notation=BareKeys("<escape>"),
+        opener="<start_function_call>call:",
+        end="}<end_function_call>",
+        next_call="<start_function_call>call:",
+        marks=("<start_function_call>", "<end_function_call>", "<escape>"),
+        turn_ends=("<end_of_turn>", "<start_function_response>"),
+    )
 )

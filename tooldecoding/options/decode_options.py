@@ -39,6 +39,12 @@ TOOL_CHOICES: Final = ("auto", "required", "none")
 Strategy = Literal["auto", "packed", "batched"]
 """How branches share a forward pass; ``auto`` takes packed if the model supports it."""
 
+OptionalArguments = Literal["grounded", "all"]
+"""Which optional arguments a call keeps; see ``tooldecoding.grounding``."""
+
+Ask = Literal["never", "ungrounded"]
+"""When a question takes the place of a call."""
+
 Detail = Literal["full", "signatures", "names"]
 """How much of the documentation a prompt prints; see ``tooldecoding.chat.documentation``."""
 
@@ -85,7 +91,7 @@ class DecodeOptions:
         expected="auto, required, none or a tool's name",
         default_text="auto for messages, else required",
     )
-    # most reference calls of UltraTool, whose documentation does not say which keys are required, leave some out
+    # most reference calls of UltraTool, a benchmark whose documentation names no required keys, leave some out
     unknown_keys: UnknownKeys = option(
         "optional", "What a key counts as if the documentation does not say whether it is required."
     )
@@ -111,6 +117,15 @@ class DecodeOptions:
     )
     optional_share: Share = option(
         DEFAULT_OPTIONAL_SHARE, "An optional key is kept if more than this share of the orders has it."
+    )
+    optional_arguments: OptionalArguments = option(
+        "grounded", "Which optional arguments a call keeps: all, or those that the conversation says."
+    )
+    ask: Ask = option(
+        "never", "ungrounded asks back, in place of a call, for required arguments that the conversation does not say."
+    )
+    never_ask: tuple[str, ...] = option(
+        (), "An argument that the model may work out by itself.", metavar="[TOOL.]KEY", expected="keys"
     )
     stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
     stopping_level: Annotated[float, Bounds(ge=0, le=0.5)] = option(
@@ -176,7 +191,7 @@ def changed(options: DecodeOptions, given: Mapping[str, Any], instead: DecodeOpt
     if not isinstance(instead, DecodeOptions | None):
         raise ConfigError(f"options: expected DecodeOptions, got {type(instead).__name__}; give fields as keywords")
     known = [field.name for field in fields(DecodeOptions)]
-    given = {name: _texts(value) if name == "stop" else value for name, value in given.items()}
+    given = {name: _texts(value) if name in ("stop", "never_ask") else value for name, value in given.items()}
     for name in given:
         if name not in known:
             nearest = get_close_matches(name, known, n=1, cutoff=0.0)[0]

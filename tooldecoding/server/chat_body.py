@@ -7,13 +7,14 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tooldecoding.options.decode_options import Detail
+from tooldecoding.options.decode_options import Detail, OptionalArguments
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import ApiError
 from voting import OrderScheme, Stopping
 
 _MOST_STOPS: Final = 4
 _MOST_TOKENS: Final = 1 << 20
+_MOST_KEYS: Final = 1000
 
 _UNSUPPORTED: Final = (
     "audio", "function_call", "functions", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options",
@@ -50,7 +51,10 @@ class StreamOptions(Strict):
 
 
 class Extension(Strict):
-    """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``."""
+    """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``.
+
+    ``require_grounded`` is ``ask: ungrounded`` there, and ``tokens`` is of the answer.
+    """
 
     documentation: Detail | None = None
     order_limit: Annotated[int, Field(ge=1, le=1000)] | None = None
@@ -58,11 +62,22 @@ class Extension(Strict):
     stopping: Stopping | None = None
     stopping_level: Annotated[float, Field(ge=0, le=0.5)] | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    optional_arguments: OptionalArguments | None = None
+    require_grounded: bool | None = None
+    never_ask: Annotated[list[str], Field(max_length=_MOST_KEYS)] | None = None
     top_k: Annotated[int, Field(ge=0)] | None = None
     repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     max_value_tokens: Annotated[int, Field(ge=1, le=_MOST_TOKENS)] | None = None
     max_thinking_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
     tokens: bool = False
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields of ``DecodeOptions`` that are given."""
+        given = self.model_dump(exclude_none=True, exclude={"tokens", "require_grounded"})
+        if self.require_grounded is not None:
+            given["ask"] = "ungrounded" if self.require_grounded else "never"
+        return given
 
 
 class ChatBody(Strict):

@@ -22,9 +22,7 @@ from tooldecoding.server.prepared import Preparation, Prepared
 from tooldecoding.server.scheduler import Job, Scheduler
 from tooldecoding.tokens.token_table import TokenTable
 
-Chunk = dict[str, Any]
-
-_DETAILS: Final = ("valid", "errors", "repeated", "format", "calls", "candidates", "counters")
+_DETAILS: Final = ("valid", "errors", "repeated", "asked", "format", "calls", "candidates", "counters")
 """What ``tooldecoding`` has of a result as the command line prints it."""
 
 
@@ -63,11 +61,11 @@ class ChatAnswer:
             "tooldecoding": self._details(result),
         }
 
-    def begin(self) -> Chunk:
+    def begin(self) -> Row:
         """Return the first chunk of a stream."""
         return self._chunk({"role": "assistant"})
 
-    def chunks(self, event: TextPiece | DecodedCall) -> Iterator[Chunk]:
+    def chunks(self, event: TextPiece | DecodedCall) -> Iterator[Row]:
         """Yield the chunks for a piece: text as it is; of a call its id and name, then its arguments."""
         match self._pieces.of(event):
             case TextPiece("thinking", text):
@@ -82,7 +80,7 @@ class ChatAnswer:
                 yield self._chunk({"tool_calls": [begun]})
                 yield self._chunk({"tool_calls": [{"index": index, "function": {"arguments": function["arguments"]}}]})
 
-    def end(self, result: DecodeResult) -> Iterator[Chunk]:
+    def end(self, result: DecodeResult) -> Iterator[Row]:
         """Yield the last chunks."""
         reply = self._reply(result)
         if self._prepared.as_content:
@@ -103,7 +101,7 @@ class ChatAnswer:
             result = replace(result, calls=(), answer=result.answer._replace(content=content))
         return self._pieces.whole(replace(result, cut=cut))
 
-    def _text(self, text: str) -> Iterator[Chunk]:
+    def _text(self, text: str) -> Iterator[Row]:
         text = self._space + text
         shown = text.rstrip()
         self._space = text[len(shown) :]
@@ -111,7 +109,7 @@ class ChatAnswer:
             self._wrote = True
             yield self._chunk({"content": shown})
 
-    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Chunk:
+    def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> Row:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
         chunk = {**self._head, "object": "chat.completion.chunk", "choices": [choice]}
         return chunk | ({"usage": None} if self._with_usage else {})

@@ -17,8 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.chat.json_values import read_object
-from tooldecoding.files.json_lines import json_line
+from tooldecoding.files.json_lines import json_line, read_object
 from tooldecoding.server.monitoring import log
 
 

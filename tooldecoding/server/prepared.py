@@ -189,22 +189,19 @@ class Preparation:
                     request = self._answering(request, schema)
                     notes += unenforced(request.tools.tools[0], strict)
             with _told("messages"):
-                self._demand_short(str(request.prompt))
+                context, characters = self._decoder.context, len(request.prompt)
+                if context is not None and characters > self._most_characters:  # tokens of it would take seconds
+                    raise PromptError(
+                        f"the prompt has {characters} characters, too many for the model's context of {context} "
+                        "tokens; give fewer tools or a shorter dialogue"
+                    )
                 prompt_ids = self._decoder.prompt_ids(request)
             need = self._decoder.need(request, prompt_ids)
         return Prepared(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
 
-    def _demand_short(self, prompt: str) -> None:
-        """Refuse at once what takes seconds to turn into tokens, and never fits."""
-        if self._decoder.context is not None and len(prompt) > self._most_characters:
-            raise PromptError(
-                f"the prompt has {len(prompt)} characters, too many for the model's context of {self._decoder.context} "
-                "tokens; give fewer tools or a shorter dialogue"
-            )
-
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
-        given |= body.tooldecoding.model_dump(exclude_none=True, exclude={"tokens"})
+        given |= body.tooldecoding.options
         given |= body.model_dump(exclude_none=True, include={"temperature", "top_p", "seed"})
         if body.top_p is not None and body.temperature is None and not self._decoder.options.temperature:
             given["temperature"] = 1.0  # OpenAI's default: who names top_p wants to sample
@@ -227,7 +224,8 @@ class Preparation:
         if len(request.tools) and request.options.tool_choice != "none":
             raise PromptError("response_format and tools together are not supported; leave tools out")
         tools = self._answers.of(json.dumps(schema), lambda: answer_lookup(schema))
-        return replace(request, tools=tools, options=answer_options(request.options, schema))
+        options = answer_options(request.options, schema)
+        return replace(request, tools=tools, options=options, conversation=())  # an answer says what nobody has said
 
 
 @contextmanager

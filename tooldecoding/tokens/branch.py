@@ -135,13 +135,11 @@ class Branch:
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
         if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
-        return [self, *(self._fork() for _ in range(count - 1))]
-
-    def _fork(self) -> "Branch":
-        copied = list(self.ids), list(self.labels)
-        return replace(
-            self, ids=copied[0], labels=copied[1], fed=self.fed.fork(), decided="forced"
-        )  # choices count once
+        copies = (
+            replace(self, ids=list(self.ids), labels=list(self.labels), fed=self.fed.fork(), decided="forced")
+            for _ in range(count - 1)  # choices count once
+        )
+        return [self, *copies]
 
     @property
     def can_escort(self) -> bool:
@@ -172,7 +170,7 @@ class Branch:
 
     def release(self) -> None:
         """Tell the engine that this branch does not go on."""
-        self.fed.release()
+        self.fed.engine.release(self.fed.branch_id)
 
     def end(self) -> None:
         """Settle the pending text, and release the branch."""
@@ -187,7 +185,7 @@ class Branch:
         """Remove a text from the end of the pending text."""
         if not self.pending.text.endswith(text.encode()):
             raise RuntimeError(f"{text!r} is settled and cannot be taken back")
-        self.pending = self.pending.without(text.encode())
+        self.pending = self.pending._replace(text=self.pending.text.removesuffix(text.encode()))
 
     def settle(self) -> None:
         """Settle the pending text in the tokenizer's own tokens."""
@@ -308,16 +306,12 @@ class Branch:
             offered = offered[offered != token]
         node = trie.narrowed(place, self._piece(token))
         weighed = self.fed.engine.can_drop and not trie.is_decided(node) and (not as_written or written == text)
-        if weighed and self._is_beginning(token, offered):
+        low, high = self.table.stretch(written)
+        if weighed and len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1:  # others begin with it
             [[behind]] = await self.fed.behind([(token,)])
             token = likeliest_outcome(trie, place, text, self.table, token, offered, logits, behind, as_written)
             logprob = logits.logprob(token) - math.log(logits.share(offered))
         return token, logprob
-
-    def _is_beginning(self, token: int, offered: Tokens) -> bool:
-        """Whether another token on offer begins with this one."""
-        low, high = self.table.stretch(self.table.text(token))
-        return len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1
 
     async def _or_longer(self, token: int, accept: Accept, logits: NextTokenLogits) -> int:
         """Return a token that writes the pending text, or a longer one that begins the likeliest text.

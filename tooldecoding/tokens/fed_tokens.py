@@ -78,7 +78,8 @@ class FedTokens:
     async def behind(self, paths: Sequence[Sequence[int]]) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 
-        The engine must be able to drop. Costs a forward pass if one of the paths was not tried; nothing is settled.
+        Costs a forward pass if one of the paths was not tried; nothing is settled. An engine that cannot drop tokens
+        returns the logits behind the last token of a path alone.
         """
         tried = [token for token, _ in self.tried]
         known = {n: [t.logits for t in self.tried[: len(p)]] for n, p in enumerate(paths) if tried[: len(p)] == [*p]}
@@ -93,16 +94,8 @@ class FedTokens:
         return [known[number] for number in range(len(paths))]
 
     async def after(self, paths: Sequence[Sequence[int]]) -> list[NextTokenLogits]:
-        """Return the logits behind the last token of some paths, as ``behind``, whether or not the engine can drop."""
-        if self.engine.can_drop:
-            return [found[-1] for found in await self.behind(paths)]
-        forks = [self._fork_untried() for _ in paths]
-        try:
-            answers = await logits_of([Feed(fork, path) for fork, path in zip(forks, paths, strict=True)])
-        finally:
-            for fork in forks:
-                self.engine.release(fork)
-        return [found[-1] for found in answers]
+        """Return the logits behind the last token of some paths, as ``behind``."""
+        return [found[-1] for found in await self.behind(paths)]
 
     def _fork_untried(self) -> BranchId:
         """Return a branch of the engine that has read the settled tokens alone."""
@@ -110,7 +103,3 @@ class FedTokens:
         if self.tried:
             self.engine.drop(fork, len(self.tried))
         return fork
-
-    def release(self) -> None:
-        """Tell the engine that this branch does not go on."""
-        self.engine.release(self.branch_id)

@@ -81,10 +81,6 @@ class Pending(NamedTuple):
         """Return this with more determined text."""
         return Pending(self.context, self.text + text)
 
-    def without(self, text: bytes) -> "Pending":
-        """Return this without a text at its end."""
-        return Pending(self.context, self.text.removesuffix(text))
-
     def behind(self, token: bytes) -> "Pending":
         """Return what is pending after a token with this text is settled. The token may go beyond the pending bytes."""
         return Pending((self.context + token)[-_CONTEXT_BYTES:], self.text[len(token) :])

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 from transformers import PreTrainedTokenizerBase
+from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from tooldecoding.errors import PromptError
@@ -40,9 +41,9 @@ def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
 
 def _byte_level_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
     """Convert all pieces at once, since a vocabulary has a million characters. Other pieces are plain text."""
-    alphabet = _byte_alphabet()
-    byte_of = np.full(max(map(ord, alphabet)) + 2, _FOREIGN, dtype=np.uint16)
-    for character, byte in alphabet.items():
+    alphabet = bytes_to_unicode()
+    byte_of = np.full(max(map(ord, alphabet.values())) + 2, _FOREIGN, dtype=np.uint16)
+    for byte, character in alphabet.items():
         byte_of[ord(character)] = byte
     known = [piece or "" for piece in pieces]
     codes = np.frombuffer("".join(known).encode("utf-32-le"), dtype=np.uint32)
@@ -77,13 +78,6 @@ def _is_byte_level(tokenizer: PreTrainedTokenizerBase, pieces: Sequence[str | No
         decoder = backend.decoder  # its state is JSON; all of to_str() takes a second
         return decoder is not None and b'"ByteLevel"' in decoder.__getstate__()
     return any(piece is not None and piece.startswith("Ġ") for piece in pieces)
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """Return GPT-2's mapping of characters to bytes: printable Latin-1 maps to itself, other bytes to 256 and up."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [b for b in range(256) if b not in printable]
-    return {chr(b): b for b in printable} | {chr(256 + n): b for n, b in enumerate(others)}
 
 
 END: Final = chr(RESERVED.start)

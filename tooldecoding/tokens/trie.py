@@ -123,8 +123,11 @@ class Trie:
 
     def _stretches(self, text: bytes, place: TrieNode) -> Iterator[tuple[int, int]]:
         """Yield the ranges of the table's sorted texts that continue ``text`` with a text of the node."""
-        for byte in self._next_bytes(place):
-            longer, narrower = text + byte, self._next(place, byte)
+        start = place.start
+        while start < place.end:
+            byte = self._texts[start][place.written : place.written + 1]
+            longer, narrower = text + byte, self._next(place._replace(start=start), byte)
+            start = narrower.end
             low, high = self._table.stretch(longer)
             if low == high:
                 continue
@@ -137,14 +140,6 @@ class Trie:
             yield low, exact
             if exact < high:
                 yield from self._stretches(longer, narrower)
-
-    def _next_bytes(self, place: TrieNode) -> Iterator[bytes]:
-        """Yield the next bytes of the node's texts."""
-        start = place.start
-        while start < place.end:
-            byte = self._texts[start][place.written : place.written + 1]
-            yield byte
-            start = self._next(TrieNode(start, place.end, place.written), byte).end
 
     def _next(self, place: TrieNode, byte: bytes) -> TrieNode:
         """Return the child node for a byte."""

@@ -5,10 +5,9 @@ from typing import Final
 
 from eval.benchmarks.acebench.checker import check_calls, check_sentence, decode_calls
 from eval.benchmarks.acebench.data import NORMAL, SPECIAL, AceAnswer, load_samples
-from eval.benchmarks.faults import Fault
-from eval.benchmarks.python_calls import CallDecodeError
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.reading import UnreadableCallError
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class AceBench(Benchmark):
             calls = [Call(name, arguments) for name, arguments in decode_calls(prediction)]
             faults = [check_calls(answer.functions, calls, truth) for truth in answer.truths]
             fault = faults[0] if faults and None not in faults else None
-        except CallDecodeError as error:
+        except UnreadableCallError as error:
             calls, fault = None, Fault("wrong_output_format", str(error))
         if sample.category in SPECIAL:
             fault = check_sentence(sample.category, prediction, answer.parts)

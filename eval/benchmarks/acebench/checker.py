@@ -10,10 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.faults import CRASH, Fault, ScorerCrash, standardise
-from eval.benchmarks.python_calls import CallDecodeError, demand_length, parse_expression, read_calls
+from eval.benchmarks.bfcl.values import standardise
+from eval.benchmarks.python_calls import read_calls
+from eval.benchmarks.samples import CRASH, Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.python_calls import syntax_tree
+from tooldecoding.formats.reading import UnreadableCallError
 
 Functions = Sequence[Mapping[str, Any]]
 """The offered tools as in the data."""
@@ -37,13 +40,12 @@ def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
 
     Raises
     ------
-    CallDecodeError
+    UnreadableCallError
         If it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
     """
-    demand_length(text)
-    body = parse_expression("".join(text.split()))
+    body = syntax_tree("".join(text.split()))
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
-        raise CallDecodeError(f"expected a list of calls, found {type(body).__name__}")
+        raise UnreadableCallError(f"expected a list of calls, found {type(body).__name__}")
     return read_calls(body.elts)
 
 

@@ -7,10 +7,9 @@ from typing import Final
 from eval.benchmarks.bfcl.checker import check_calls
 from eval.benchmarks.bfcl.data import BfclAnswer, has_answers, load_samples
 from eval.benchmarks.bfcl.parser import pythonic_calls
-from eval.benchmarks.faults import Fault
-from eval.benchmarks.python_calls import CallDecodeError
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.reading import UnreadableCallError
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class Bfcl(Benchmark):
         why = "there is no call"
         try:
             calls = pythonic_calls(prediction)
-        except CallDecodeError as error:
+        except UnreadableCallError as error:
             why = str(error)
             fault: Fault | None = Fault("ast_decoder:decoder_failed", why)
         if not has_answers(sample.category):

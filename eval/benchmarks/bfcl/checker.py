@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.benchmarks.bfcl.values import alternatives_of, check_value, part
-from eval.benchmarks.faults import CRASH, Fault, ScorerCrash
+from eval.benchmarks.samples import CRASH, Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 

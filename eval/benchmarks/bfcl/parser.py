@@ -8,8 +8,10 @@ counts as one that cannot be read. The official decoder runs ``eval`` there, so 
 import ast
 from typing import Any
 
-from eval.benchmarks.python_calls import CallDecodeError, demand_length, parse_expression, read_calls
+from eval.benchmarks.python_calls import read_calls
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.python_calls import syntax_tree
+from tooldecoding.formats.reading import UnreadableCallError
 
 
 def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
@@ -20,16 +22,15 @@ def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
 
     Raises
     ------
-    CallDecodeError
+    UnreadableCallError
         If it is anything else, or beyond the bounds. No other exception, whatever the text.
     """
-    demand_length(text)
-    body = parse_expression(_bracketed(text))
+    body = syntax_tree(_bracketed(text))
     if isinstance(body, ast.Call):  # ``[f](a=1) # ]``
         return read_calls([body])
     if isinstance(body, ast.List | ast.Tuple):
         return read_calls(body.elts)
-    raise CallDecodeError(f"expected a list of calls, found {type(body).__name__}")
+    raise UnreadableCallError(f"expected a list of calls, found {type(body).__name__}")
 
 
 def pythonic_calls(text: str) -> tuple[Call, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from eval.benchmarks.bfcl.checker import Answer, Functions, tool_name
 from eval.benchmarks.bfcl.values import check_value
-from eval.benchmarks.faults import ScorerCrash
+from eval.benchmarks.samples import ScorerCrash
 from tooldecoding.formats.call_format import Call
 
 

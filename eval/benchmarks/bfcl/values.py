@@ -5,10 +5,11 @@ type than documented makes a value a *variable*: it then must be equal to one of
 the leniency that texts, lists and dicts get.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.faults import Fault, ScorerCrash, standardise
+from eval.benchmarks.samples import Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
 
 TYPES: Final[Mapping[str, type]] = {
@@ -22,6 +23,13 @@ TYPES: Final[Mapping[str, type]] = {
     "any": str,
 }
 """Documented type -> exact Python type of a value."""
+
+_IGNORED: Final = re.compile(r"[ ,./\-_*^]")
+
+
+def standardise(value: Any) -> Any:
+    """A text as BFCL and ACEBench compare it: without some marks and case; any other value as it stands."""
+    return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
 
 
 def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fault | None:

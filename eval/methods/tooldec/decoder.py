@@ -5,20 +5,14 @@ Nothing is injected and nothing is voted on: the model chooses every token of a 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Literal
 
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
-from eval.methods.tooldec.react import REACT
 from tooldecoding.decoder import ToolDecoder, callable_tools
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Label
-
-Form = Literal["call", "react"]
-"""``call`` writes the request's call format, ``react`` writes ``Action: Name\\nAction Input: {…}``."""
 
 
 @dataclass(frozen=True)
@@ -39,30 +33,24 @@ class ToolDecResult:
     counters: Counters
 
 
-def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request], form: Form = "call") -> list[ToolDecResult]:
+def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request]) -> list[ToolDecResult]:
     """Decode several prompts together with TOOLDEC, each with its own tools and options; those of orders are not used.
-
-    Parameters
-    ----------
-    form : {"call", "react"}
-        ``react`` allows one call with JSON values, whatever the format in the options.
 
     Raises
     ------
     ToolDecodingError
         As ``ToolDecoder.run``.
     """
-    writers, seconds = write_together(decoder, requests, partial(_Writer, form))
+    writers, seconds = write_together(decoder, requests, _Writer)
     return [writer.result(seconds) for writer in writers]
 
 
 class _Writer(AnswerWriter):
     """Writes free text, calls, or both."""
 
-    def __init__(self, form: Form, start: Start) -> None:
+    def __init__(self, start: Start) -> None:
         super().__init__(start)
-        call_format = REACT if form == "react" else self.request.options.call_format
-        self._format = call_format.bound(self.table.special.bound)
+        self._format = self.request.options.call_format.bound(self.table.special.bound)
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 

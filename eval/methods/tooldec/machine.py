@@ -10,6 +10,7 @@ import codecs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
@@ -30,7 +31,7 @@ Goal = ToolSpec | int | Mark
 """What fixed text leads to: the arguments of a tool, the value of a parameter (its number), or an end."""
 
 Texts = tuple[tuple[bytes, Goal], ...]
-"""What may be written next, each with its goal. A text may be the beginning of another of the same goal."""
+"""What may be written next, each with its goal; none is the beginning of another."""
 
 
 class WrittenCall(NamedTuple):
@@ -108,7 +109,6 @@ class CallMachine:
         self, tools: LookupDictionary, call_format: CallFormat, constraint: Constraint, max_calls: int
     ) -> None:
         self._format = call_format
-        self._separators = call_format.spellings(call_format.separator)
         self._constraint = constraint
         numbered = INDEX in call_format.bracket + call_format.next_call  # it knows no number but the first
         self._max_calls = max_calls if call_format.parallel and not numbered else 1
@@ -144,7 +144,7 @@ class CallMachine:
         passed = [(text, goal) for text, goal in texts if piece.startswith(text)]
         if not passed:
             return None
-        text, goal = max(passed, key=lambda pair: len(pair[0]))
+        [(text, goal)] = passed
         return self.advance(self._reach(calls, goal), piece[len(text) :])
 
     def _reach(self, calls: tuple[WrittenCall, ...], goal: Goal) -> Position:
@@ -186,7 +186,7 @@ class CallMachine:
         if place not in self._keys:
             texts: list[tuple[str, Goal]] = []
             for number, spec in enumerate(tool.parameters[start:], start):
-                texts += [(text, number) for text in self._key_texts(spec, first)]
+                texts.append((self._key_text(spec, first), number))
                 if spec.required:
                     break
             else:
@@ -194,14 +194,12 @@ class CallMachine:
             self._keys[place] = _texts(texts)
         return self._keys[place]
 
-    def _key_texts(self, spec: ParameterSpec, first: bool) -> list[str]:
-        keys = self._format.spellings(self._format.key(spec.name))
-        return [separator + key for separator in ([""] if first else self._separators) for key in keys]
+    def _key_text(self, spec: ParameterSpec, first: bool) -> str:
+        return ("" if first else self._format.separator) + self._format.key(spec.name)
 
     def _behind_call(self, more: bool) -> Texts:
         """Return what may follow a call: the closer, and another call if there may be ``more``."""
-        following = self._format.spellings(self._format.start(1)) if more else []
-        names = [(before + name, tool) for before in following for name, tool in self._names]
+        names = [(self._format.start(1) + name, tool) for name, tool in self._names] if more else []
         return _texts([(self._format.closer, Mark.ALL), *names])
 
     def _grammar(self, tool: ToolSpec, number: int) -> ValueGrammar:
@@ -217,19 +215,15 @@ def _texts(texts: Iterable[tuple[str, Goal]]) -> Texts:
     Raises
     ------
     DocumentationError
-        If one text is the beginning of another one with another goal: a call could not tell them apart.
+        If one text is the beginning of another one: a call could not tell them apart.
     """
     ordered = sorted(((text.encode(), goal) for text, goal in texts), key=lambda pair: pair[0])
-    begun: list[tuple[bytes, Goal]] = []
-    for text, goal in ordered:
-        begun = [(shorter, other) for shorter, other in begun if text.startswith(shorter)]
-        for shorter, other in begun:
-            if other != goal:
-                raise DocumentationError(
-                    f"{shorter.decode()!r} is the beginning of {text.decode()!r}, so a call cannot tell them apart; "
-                    "rename one of the tools or keys"
-                )
-        begun.append((text, goal))
+    for (shorter, _), (text, _) in pairwise(ordered):
+        if text.startswith(shorter):
+            raise DocumentationError(
+                f"{shorter.decode()!r} is the beginning of {text.decode()!r}, so a call cannot tell them apart; "
+                "rename one of the tools or keys"
+            )
     return tuple(ordered)
 
 

@@ -7,13 +7,12 @@ from typing import Any, Final
 from formats.law.documents import Document
 from formats.law.judges import Judged, ask
 from lookup.errors import DocumentationError
-from synthetic import synthetic
+from synthetic import Bias, RandomEngine, synthetic
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import Bias, RandomEngine
 
 BIASES: Final[dict[str, Bias | None]] = {
     "random": None,

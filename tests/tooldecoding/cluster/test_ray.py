@@ -106,7 +106,7 @@ def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, A
 
     def run(items: Sequence[str], load: Any = no_model) -> Any:
         place: Any = There(None, load, 2)  # type: ignore[arg-type]
-        return place.start(capitals, lambda item: item[:1])([[item] for item in items], None)
+        return place.start(capitals)([[item] for item in items], None)
 
     with connected(address):
         yield run
@@ -120,16 +120,6 @@ def test_a_killed_worker_loses_nothing(spread_by_stub: Callable[..., Any]) -> No
         if len(answers) == 5:
             os.kill(worker, signal.SIGKILL)
     assert sorted(answers) == sorted(item.upper() for item in items)
-
-
-def test_items_that_begin_alike_are_brought_together() -> None:
-    from tooldecoding.cluster.ray_data import _portions
-
-    groups = [[f"b{n}", f"a{n}"] for n in range(33)]
-    found = list(_portions(groups, lambda item: item[0], 2))
-    items = [item for portion in found for group in portion for item in group]
-    assert items == [f"{letter}{n}" for letter in "ab" for n in range(33)]
-    assert {len(portion) for portion in found} == {4, 1}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-from running_server import HELLO, Running, error_of, every_kind, lines_of, running, tool, wait_until
+from running_server import HELLO, Running, error_of, lines_of, running, tool, wait_until
 from tooldecoding.decoder import ToolDecoder
 
 LONG = {"messages": HELLO, "tools": None, "max_tokens": 320}
@@ -107,7 +107,7 @@ def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Run
     "work",
     [
         "tooldecoding.decoder.ToolDecoder.begin",
-        "tooldecoding.calls.prompt_decoder.merge",
+        "tooldecoding.calls.prompt_decoder.grounded_vote",
         "tooldecoding.calls.decoded_call.ResultStream.take",
         "tooldecoding.result.RequestRun.result",
     ],
@@ -318,16 +318,3 @@ def test_what_runs_together_stays_within_the_bound(strategy: Any, megabytes: int
             assert {answer.status_code for answer in answers} == {200}
     together = [size for jobs, size in seen if jobs > 1]
     assert together and max(together) <= megabytes << 20  # a request may always run alone
-
-
-def test_answers_do_not_depend_on_other_clients(reference: ToolDecoder) -> None:
-    """Streamed or not, short or long, also while others hang up."""
-    asked = every_kind()
-    with running(reference, max_batch=4) as server, ThreadPoolExecutor(8) as clients:
-        alone = [server.answered(**request) for request in asked]
-        together = [clients.submit(server.answered, **request) for request in reversed(asked)]
-        for request in asked[::4]:
-            with closing(server.unread(**request)) as connection:
-                connection.recv(1) if request["stream"] else connection.close()
-        assert [each.result() for each in reversed(together)] == alone
-        server.wait_until_idle()

@@ -13,11 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, error_of, in_schema, tool
+from synthetic import ScriptedEngine
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completions import ChatAnswer
 from tooldecoding.server.prepared import MAX_TOOLS, Preparation
-from tooldecoding.testing import ScriptedEngine, SyntheticDecoder
+from tooldecoding.testing import SyntheticDecoder
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
 ANSWER = in_schema(TOOLS[0]["function"]["parameters"])

@@ -1,11 +1,10 @@
 """The openai package against the server: what its users count on, streamed and not."""
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel, Field
 
 from running_server import HELLO, MODEL, ROME, TOOLS, in_schema, running, tool
 from tooldecoding.decoder import ToolDecoder
@@ -162,6 +161,20 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
     assert whole["valid"] and whole["errors"] == []
 
 
+def test_a_call_becomes_a_question_where_it_must_be_grounded(client: Any) -> None:
+    request = CALLING | {"messages": HELLO, "extra_body": {"tooldecoding": {"require_grounded": True}}}
+    answer, chunks = ask(client, **request), [*ask(client, **request, stream=True)]
+    [whole] = answer.choices
+    [asked] = [answer.tooldecoding["asked"]]
+    assert (whole.finish_reason, whole.message.tool_calls) == ("stop", None)
+    assert asked["name"] in whole.message.content
+    assert all(key in whole.message.content for key in asked["ungrounded"] or [""])
+    assert "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices) == whole.message.content
+    assert chunks[-1].tooldecoding["asked"]["ungrounded"] == asked["ungrounded"] != []
+    assert ask(client, **request | {"messages": ROME}).choices[0].finish_reason == "tool_calls"
+    assert ask(client, **request, max_tokens=3).choices[0].finish_reason == "length"
+
+
 @pytest.mark.parametrize(
     ("options", "shown", "also"),
     [
@@ -183,16 +196,3 @@ def test_a_model_has_short_names(
                 client.chat.completions.create(model=name, messages=HELLO, max_tokens=1)
             assert (told.value.param, told.value.code) == ("model", "model_not_found")
             assert told.value.type and told.value.request_id
-
-
-def test_a_pydantic_model_is_parsed(client: Any) -> None:
-    class Forecast(BaseModel):
-        city: Annotated[str, Field(max_length=8)]
-        days: int
-
-    parsed = client.chat.completions.parse(model=MODEL, messages=ROME, response_format=Forecast)
-    assert isinstance(parsed.choices[0].message.parsed, Forecast)
-    with client.chat.completions.stream(model=MODEL, messages=ROME, response_format=Forecast) as stream:
-        for _ in stream:
-            pass
-        assert stream.get_final_completion().choices[0].message.parsed == parsed.choices[0].message.parsed

@@ -40,9 +40,12 @@ def hostile() -> dict[str, Any]:
     """Each hostile text as a key, a value, a token, a label, an error and an order."""
     nested = {"__proto__": {"polluted": True}, "constructor": [HOSTILE[1]]}
     voted = {"votes": 1, "share": 0.5, "logprob": -0.02, "confidence": 0.45, "needs_confirmation": True}
+    said = {"said": [{"message": 0, "start": 2, "end": 9}, {"message": 0, "start": 5, "end": 10**9}], "missing": [""]}
+    voted |= {"grounding": said}
     parameters = [{"name": text, "value": text, "truncated": True, **voted} for text in HOSTILE]
     parameters.append({"name": "nested", "value": nested, "truncated": False, **voted})
     call = {"name": HOSTILE[0], "orders_used": 2, "orders_possible": 2, "parameters": parameters}
+    call |= {"ungrounded": HOSTILE, "left_out": [{"name": text, "value": text} for text in HOSTILE]}
     candidates = [
         {
             "call": 0,
@@ -136,6 +139,9 @@ def test_hostile_names_and_values_are_text(tab: Any) -> None:
     assert nested == answer["tooldecoding"]["calls"][0]["parameters"][-1]["value"]
     shown = tab.locator("#results .tokens").first.locator(".token").all_text_contents()
     assert shown == written
+    conversation = tab.locator("section", has=tab.get_by_role("heading", name="Conversation")).last
+    assert conversation.locator("mark").all_text_contents() == [HOSTILE[1][2:9]]
+    assert conversation.locator("p bdi").count() == 2 * len(HOSTILE)
     assert tab.locator("#tool_choice optgroup option").all_text_contents() == written
     assert tab.evaluate("({}).polluted") is None
     assert not tab.locator("#results :is(img, script, a, iframe, [onerror], [src], [href])").count()

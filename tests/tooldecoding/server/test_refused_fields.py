@@ -84,9 +84,7 @@ OF_RESPONSES: dict[str, dict[str, list[Any]]] = {
         "background": [True],
         "input": [
             [],
-            [{"role": "user", "content": [{"type": "input_image", "image_url": "x"}]}],
             [{"type": "item_reference", "id": "x"}],
-            [{"type": "function_call_output", "call_id": "x", "output": "y"}],
         ],
         "tools": [[{"type": "web_search"}]],
         "tool_choice": [{"type": "function", "name": "nope"}],

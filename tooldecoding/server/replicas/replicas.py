@@ -99,8 +99,9 @@ class Replicas(Answerer):
         try:
             handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
         except RuntimeError:
-            reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message
-            raise ModelError(f"a replica could not be started: {_last_line(reason)}") from None
+            reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message.strip()
+            last = re.sub(r"^\s*[\w.]+(Error|Exception): ", "", (reason.splitlines() or ["no reason is known"])[-1])
+            raise ModelError(f"a replica could not be started: {last}") from None
         self._handle = self._handle or handle.options(method_name="answer", stream=True)
         self._options = options
 
@@ -120,12 +121,9 @@ class Replicas(Answerer):
         ended = not head.streamed
         try:
             yield head
-            while not ended:
-                part = await _next(response)
-                if part is None:
-                    ended = True
-                else:
-                    yield part
+            while not ended and (part := await _next(response)) is not None:
+                yield part
+            ended = True
         except ReplicaLostError as error:
             log("replica lost in a stream", logging.WARNING, replica=head.headers["X-Replica"])
             yield error.to_json()
@@ -214,9 +212,3 @@ def _routing(given: Row) -> tuple[str, str]:
     value = given.get(field)
     begun = json.dumps([field, value[:1] if field == "messages" and isinstance(value, list) else value])
     return sha256(begun.encode()).hexdigest(), str(given.get("model"))
-
-
-def _last_line(message: str) -> str:
-    """Return the last line of a traceback without the name of the error's class."""
-    lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no reason is known"]
-    return re.sub(r"^[\w.]+(Error|Exception): ", "", lines[-1])

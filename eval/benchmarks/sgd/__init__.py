@@ -1,1 +1,0 @@
-"""SGD, the Schema-Guided Dialogue dataset."""

@@ -1,0 +1,168 @@
+"""Calls beside the conversation: what nobody said is left out, marked, or asked for."""
+
+import json
+from typing import Any
+
+import pytest
+from chat_models import HERMES, call, decoder_of, says
+
+from lookup import extract
+from synthetic import ScriptedEngine
+from tooldecoding.agents.agent import Agent, Event
+from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.testing import SyntheticDecoder
+from tooldecoding.tokens.token_texts import END
+from tools import documented
+
+UNIT = {"type": "string", "enum": ["celsius", "fahrenheit"]}
+TOOL = documented(
+    "weather",
+    ["city"],
+    city={"type": "string", "description": "Name of the city"},
+    unit=UNIT,
+    days={"type": "integer"},
+    hourly={"type": "boolean"},
+)
+INVENTED = call("weather", city="Rome", days=5, hourly=True, unit="celsius")
+
+
+@pytest.fixture
+def decoder() -> SyntheticDecoder:
+    return decoder_of(HERMES, max_value_tokens=30)
+
+
+def ask(decoder: SyntheticDecoder, text: str, tool: Any = TOOL, answer: str = INVENTED, **options: Any) -> ChatMessage:
+    says(decoder, lambda prompt: answer)
+    return decoder.chat([{"role": "user", "content": text}], [tool], "required", **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "kept", "left_out"),
+    [
+        ("The weather in Rome.", {}, ["city"], ["days"]),
+        ("The weather in Rome, in celsius.", {}, ["city", "unit"], ["days"]),
+        ("Rome, hourly, for five days.", {}, ["city", "days", "hourly"], []),
+        ("Rome, for some days.", {}, ["city", "days"], []),
+        ("The weather in Rome.", {"optional_arguments": "all"}, ["city", "unit", "days", "hourly"], []),
+        ("The weather in Rome.", {"never_ask": ["unit", "weather.days"]}, ["city", "unit", "days"], []),
+        ("The weather in Rome.", {"never_ask": "book.days"}, ["city"], ["days"]),
+    ],
+)
+def test_optional_arguments_that_nobody_said_are_left_out(
+    decoder: SyntheticDecoder, text: str, options: Any, kept: list[str], left_out: list[str]
+) -> None:
+    reply = ask(decoder, text, **options)
+    [made] = reply.calls
+    assert list(made.arguments) == kept and [p.key for p in made.left_out] == left_out and not made.ungrounded
+    assert reply.valid and json.loads(reply.message["tool_calls"][0]["function"]["arguments"]) == made.arguments
+    assert ("days" in reply.result.text) == ("days" in kept)
+    row = reply.to_json("x")["calls"][0]
+    assert [each["name"] for each in row["left_out"]] == left_out
+    assert all("grounding" in parameter for parameter in row["parameters"])
+    city = next(p["grounding"]["said"] for p in row["parameters"] if p["name"] == "city")[0]
+    assert text[city["start"] : city["end"]] == "Rome"
+
+
+def test_what_can_never_be_said_is_not_decoded(decoder):
+    kinds = "free_tokens", "constrained_tokens"
+    few, many = (ask(decoder, "The weather in Rome.", optional_arguments=o).result for o in ("grounded", "all"))
+    assert sum(getattr(few.counters, k) for k in kinds) < sum(getattr(many.counters, k) for k in kinds)
+    assert few.counters.forward_passes < many.counters.forward_passes
+
+
+def test_a_call_stays_within_what_the_documentation_says_of_several_keys(decoder):
+    tool = documented("weather", ["city"], city={"type": "string"}, days={"type": "integer"}, unit=UNIT)
+    tool["parameters"]["dependentRequired"] = {"unit": ["days"], "days": ["unit"]}
+    invented = call("weather", city="Rome", unit="celsius", days=5)
+    [made] = ask(decoder, "Rome in celsius", tool, invented).calls
+    assert made.arguments == {"city": "Rome", "days": 5, "unit": "celsius"} and not made.left_out
+    assert made.ungrounded == ("days",)
+    [made] = ask(decoder, "Rome", tool, invented).calls
+    assert made.arguments == {"city": "Rome"} and len(made.left_out) == 2
+
+
+def test_a_prompt_without_messages_leaves_nothing_out(decoder):
+    prompt = f"{json.dumps([TOOL])}\n[user]The weather in Rome.\n[assistant]"
+    says(decoder, lambda _: INVENTED)
+    [made] = decoder.decode(prompt, [TOOL], format="hermes", tool_choice="required").calls
+    assert list(made.arguments) == ["city", "unit", "days", "hourly"] and made.groundings is None
+    assert "grounding" not in decoder.decode(prompt, [TOOL], format="hermes").to_json("x")["calls"][0]["parameters"][0]
+
+
+def test_a_required_argument_that_nobody_said_is_marked_and_asked_for(decoder):
+    [made] = ask(decoder, "What is the weather?").calls
+    assert made.ungrounded == ("city",) and made.arguments == {"city": "Rome"}
+    reply = ask(decoder, "What is the weather?", ask="ungrounded")
+    assert reply.message == {
+        "role": "assistant",
+        "content": "Before I call weather, please tell me: city (Name of the city)",
+    }
+    assert reply.finish_reason == "stop" and reply.result.asked and reply.result.asked.arguments == {"city": "Rome"}
+    assert reply.to_json("x")["asked"]["ungrounded"] == ["city"] and reply.valid
+    assert ask(decoder, "The weather in Rome.", ask="ungrounded").finish_reason == "tool_calls"
+    assert ask(decoder, "What is the weather?", ask="ungrounded", never_ask=["city"]).calls
+
+
+def test_the_documentation_says_what_is_never_asked_for(decoder):
+    tool = documented("weather", city={"type": "string", "x-ask": "never"}, zone={"type": "string"})
+    [made] = ask(decoder, "Hello.", tool, call("weather", city="Rome", zone="CET")).calls
+    assert made.ungrounded == ("zone",)
+    [wrong] = extract([documented("weather", city={"type": "string", "x-ask": "no"})]).tools
+    assert wrong.parameter("city").ask and "'x-ask' is the text 'no'" in wrong.notes[0]
+
+
+def test_calls_before_a_question_are_made(decoder):
+    two = f"{call('weather', city='Rome')}\n{call('weather', city='Oslo')}"
+    reply = ask(decoder, "The weather in Rome, and elsewhere.", answer=two, ask="ungrounded")
+    assert [each.arguments for each in reply.calls] == [{"city": "Rome"}] and reply.finish_reason == "tool_calls"
+    assert reply.result.asked and reply.result.asked.arguments == {"city": "Oslo"} and reply.valid
+    assert not reply.content
+
+
+def test_a_stream_has_the_question_as_content(decoder):
+    for choice, before in (("required", ""), ("auto", "Let me see. \n"), ("auto", "Hm\t"), ("auto", "OK: ")):
+        says(decoder, lambda prompt, before=before: before + INVENTED)
+        asked = [{"role": "user", "content": "The weather?"}]
+        *pieces, whole = decoder.stream(asked, [TOOL], choice, ask="ungrounded")
+        assert not [piece for piece in pieces if isinstance(piece, CallPiece)]
+        assert "".join(piece.text for piece in pieces) == whole.content and "please tell me" in whole.content
+
+
+def test_it_asks_once(decoder):
+    says(decoder, lambda prompt: INVENTED)
+    messages = [{"role": "user", "content": "What is the weather?"}]
+    first = decoder.chat(messages, [TOOL], "required", ask="ungrounded")
+    messages += [first.message, {"role": "user", "content": "Where I was born."}]
+    [made] = decoder.chat(messages, [TOOL], "required", ask="ungrounded").calls
+    assert made.ungrounded == ("city",)
+
+
+def test_a_call_that_only_what_nobody_said_tells_apart_is_one(decoder):
+    three = [call("weather", city="Rome", days=4), call("weather", city="Rome", days=5), call("weather", city="Oslo")]
+
+    def next_call(text: str) -> str:
+        *done, begun = text.rpartition("[assistant]")[2].split("</tool_call>")
+        wanted = ("\n" * bool(done) + three[len(done)]) if len(done) < len(three) else END
+        return wanted.removeprefix(begun)
+
+    decoder.engine = ScriptedEngine(decoder.table.texts, next_call)
+    reply = decoder.chat([{"role": "user", "content": "The weather in Rome and in Oslo."}], [TOOL], "required")
+    assert [each.arguments for each in reply.calls] == [{"city": "Rome"}, {"city": "Oslo"}] and not reply.repeated
+    three[:] = three[:1] * 3
+    assert decoder.chat([{"role": "user", "content": "The weather in Rome."}], [TOOL], "required").repeated
+
+
+def test_an_agent_asks_and_goes_on_with_the_answer(decoder):
+    def weather(city: str) -> str:
+        """Tell the weather.
+
+        Args:
+            city: The city.
+        """
+        return "sunny"
+
+    says(decoder, lambda prompt: "Sunny." if "[tool]" in prompt else call("weather", city="Rome"))
+    agent = Agent(decoder, [weather])
+    said, end = agent.run("What is the weather?", ask="ungrounded")
+    assert said.content == "Before I call weather, please tell me: city (The city.)" and end == Event("end", "question")
+    assert [each.kind for each in agent.run("In Rome.", ask="ungrounded")] == ["call", "result", "text", "end"]

@@ -1,0 +1,1 @@
+"""Whether the arguments of a call were said in the conversation, and where."""

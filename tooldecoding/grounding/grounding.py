@@ -1,0 +1,321 @@
+"""Where the arguments of a call were said.
+
+A value is *grounded* if the conversation says it: a text whole or by most of its words, a number in digits or in words,
+a date or a time in any writing, a boolean by a word of its key. The conversation is what the user, the system and tools
+say, and what the assistant proposed and the user confirmed.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, Final
+
+import regex
+
+from lookup.dictionary import ParameterSpec
+from lookup.schema.leaves import Constants
+from lookup.schema.nodes import Conjunction, Lists, Objects
+from lookup.schema.value_schema import schema_of
+from tooldecoding.chat.messages import Message
+from tooldecoding.grounding.dates import date_said, read_dates, read_time, short_name_said, time_said
+from tooldecoding.grounding.index import ConversationIndex, Source, Span, is_spaceless, words_of, words_of_name
+from tooldecoding.grounding.numbers import number_said
+
+ASKING: Final = "Before I call {}, please tell me: "
+"""How a question begins that takes the place of a call."""
+_MOST_PARTS, _MOST_CHARACTERS, _MOST_WORDS, _MOST_DEPTH = 1000, 20_000, 400, 100
+"""What is looked at of a value: so many parts, characters of a text, words of it one by one, and levels."""
+_HALF: Final = 0.5
+"""A text is said if more of its words are."""
+_SAY_NOTHING: Final = frozenset(
+    words_of(
+        "a all and any are as at be by can do does for from has have how i if in include includes included is it its "
+        "me my no not of on only or other our set should show that the their them there this to use was what when "
+        "where which who will with you your default dontcare none null unknown"
+    )
+)
+"""Words that stand in any conversation, or for a value that nobody gave."""
+_NO: Final = frozenset(words_of("no not none without don doesn never kein keine sans sin senza без 不 没"))
+_BESIDE: Final = 2
+"""Words between *no* and what there shall not be."""
+_CODE: Final = regex.compile(r"(\p{L}{2,3})(?:[-_]\p{L}{2,4})?")
+"""A code of a language, a country or a currency: ``es``, ``en-US``, ``USD``."""
+_TIME_OF_DATE: Final = regex.compile(r"\d[T ](\d{1,2}:\d{2})")
+_BOOLEANS: Final = {"true": True, "yes": True, "false": False, "no": False}
+_CONSENT: Final = regex.compile(
+    r"(?:yes|yeah|yep|yup|y|sure|ok|okay|alright|right|correct|perfect|great|good|fine|nice|exactly|indeed|absolutely"
+    r"|definitely|confirm\w*|cool|please|sounds|works|do it|go ahead|no problem|i would|i.d l|si|sí|claro|vale|oui"
+    r"|d.accord|ja|jo|klar|genau|gerne|sim|da|да|конечно|хорошо|evet|tamam|tak|dobrze|네|예|좋아|是|好|对|對|可以|行|没问题|はい|ええ|うん"
+    r"|いい|نعم|حسنا|हाँ|ठीक|👍)(?!\p{Latin})",
+    regex.IGNORECASE,
+)
+_FIRST_WORDS: Final = 2
+"""Words of an answer among which one agrees; more, where it begins with what was proposed: *that sounds good*."""
+_CLAUSE: Final = regex.compile(r"[^.!?;,\n。！？，、]*[?？]?")
+_OF_WHAT_WAS_PROPOSED: Final = frozenset(["that", "that's", "it", "it's", "this", "everything", "all", "i", "i'd"])
+_REFUSES: Final = regex.compile(
+    r"\b(?:no(?! problem)|not|never|instead|but|nicht|kein|nein|non|pas|ne|нет|не)\b|n.t\b|不|[?？]$", regex.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """Where the value of an argument was said.
+
+    Attributes
+    ----------
+    spans : tuple of Span
+        Where its parts were said: the value, or members of a list or an object.
+    missing : tuple of str
+        What the value needs and nobody said, such as ``period.start``; "" is the whole value. An object needs its
+        required keys, or any if none is required; a list needs one item.
+    """
+
+    spans: tuple[Span, ...]
+    missing: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return ``said``, where parts of the value stand in the conversation, and ``missing``."""
+        return {"said": [span._asdict() for span in self.spans], "missing": list(self.missing)}
+
+
+def conversation_sources(messages: Sequence[Message]) -> list[Source]:
+    """Return the messages that count as said: of the assistant those that the user confirmed, without its questions.
+
+    >>> proposed = [Message("assistant", "In celsius, right?"), Message("user", "Yes.")]
+    >>> [source.text for source in conversation_sources(proposed)]
+    ['In celsius, right?', 'Yes.']
+    """
+    sources, confirmed = [], False
+    for number in range(len(messages) - 1, -1, -1):
+        message = messages[number]
+        if message.role == "user":
+            confirmed = _confirms(message.content)
+        if message.role != "assistant" or (confirmed and not is_question(message)):
+            place = number if message.number is None else message.number
+            sources.append(Source(place, message.content, escaped=message.role == "tool"))
+    return sources[::-1]
+
+
+def is_question(message: Message) -> bool:
+    """Whether a message of the assistant asks in place of a call."""
+    before, between = ASKING.split("{}")
+    return before in message.content and between in message.content
+
+
+def _confirms(answer: str) -> bool:
+    """Whether the first clause of an answer agrees: *Yes, please*, *that sounds good*; not *Oslo would be perfect*."""
+    found = _CLAUSE.match(answer.strip())
+    clause = found[0] if found else ""
+    words = clause.split()
+    reach = len(words) if words and words[0].casefold() in _OF_WHAT_WAS_PROPOSED else _FIRST_WORDS
+    agrees = any(_CONSENT.match(" ".join(words[place:])) for place in range(min(reach, len(words))))
+    return agrees and not _REFUSES.search(clause)
+
+
+def index_of(messages: Sequence[Message]) -> ConversationIndex | None:
+    """Return the index of a conversation; None without messages."""
+    return ConversationIndex(conversation_sources(messages)) if messages else None
+
+
+def ground(spec: ParameterSpec, value: Any, index: ConversationIndex) -> Grounding:
+    """Return where the value of a parameter was said, part by part.
+
+    Nothing is missing where nothing was made up: of the documented default, of the only value that is allowed, of null
+    and of false.
+    """
+    schema = schema_of(spec).conjunction
+    spans, missing = _Parts(index).walk(spec.name, value, schema, ())
+    if value == spec.default or _is_only_value(schema):
+        missing = []
+    return Grounding(tuple(dict.fromkeys(spans)), tuple(missing))
+
+
+def _is_only_value(schema: Conjunction) -> bool:
+    branches = schema.node.branches
+    return len(branches) == 1 and isinstance(branches[0], Constants) and len(branches[0].values) == 1
+
+
+class _Parts:
+    """Looks for the parts of one value, as long as there are not too many."""
+
+    def __init__(self, index: ConversationIndex) -> None:
+        self._index = index
+        self._left = _MOST_PARTS
+
+    def walk(
+        self, key: str, value: Any, schema: Conjunction | None, path: tuple[str, ...]
+    ) -> tuple[list[Span], list[str]]:
+        """Return where a part of a value was said, and what of it is missing.
+
+        Parameters
+        ----------
+        key : str
+            The nearest key of an object above the part.
+        schema : Conjunction or None
+            That of the part, if it is documented.
+        """
+        self._left -= 1
+        if self._left < 0 or len(path) > _MOST_DEPTH or value is None or (path and value in ("", [], {})):
+            return [], []
+        if isinstance(value, dict) and value:
+            return self._object(value, _branch(schema, Objects), path)
+        if isinstance(value, list | tuple) and value:
+            return self._list(key, value, _branch(schema, Lists), path)
+        span = _said(key, value, self._index, is_documented=_is_member(schema, value))
+        nothing_made_up = value is False or (value is True and path)
+        return ([], [] if nothing_made_up else [".".join(path)]) if span is None else ([span], [])
+
+    def _object(
+        self, value: Mapping[Any, Any], branch: Objects | None, path: tuple[str, ...]
+    ) -> tuple[list[Span], list[str]]:
+        spans: list[Span] = []
+        missing: list[str] = []
+        needed = [name for name in value if branch is not None and name in branch.required]
+        for name, member in value.items():
+            inner = None if branch is None else branch.keys.get(name)
+            said, lacking = self.walk(str(name), member, inner, (*path, str(name)))
+            spans += said
+            missing += lacking if name in needed else ()
+        return spans, missing if needed or spans else [".".join(path)]
+
+    def _list(
+        self, key: str, value: Sequence[Any], branch: Lists | None, path: tuple[str, ...]
+    ) -> tuple[list[Span], list[str]]:
+        spans: list[Span] = []
+        lacking: list[list[str]] = []
+        for number, member in enumerate(value):
+            inner = None if branch is None else branch.item(number)
+            said, missing = self.walk(key, member, inner, (*path, str(number)))
+            spans += said
+            lacking.append(missing)
+        return spans, min(lacking, key=len) if spans else [".".join(path)]
+
+
+def _branch(schema: Conjunction | None, kind: type[Objects] | type[Lists]) -> Any:
+    """Return how a schema documents objects, or lists; None if it does not."""
+    branches = () if schema is None else schema.node.branches
+    return next((branch for branch in branches if isinstance(branch, kind)), None)
+
+
+def _is_member(schema: Conjunction | None, value: Any) -> bool:
+    """Whether a value is a member of a documented enum."""
+    branches = () if schema is None else schema.node.branches
+    return any(isinstance(branch, Constants) and value in branch.values for branch in branches)
+
+
+def _said(key: str, value: Any, index: ConversationIndex, is_documented: bool) -> Span | None:
+    match value:
+        case bool():
+            return _boolean_said(key, value, index)
+        case int() | float():
+            return number_said(value, index)
+        case str():
+            return _text_said(key, value[:_MOST_CHARACTERS], index, is_documented)
+    return None
+
+
+def is_named(key: str, index: ConversationIndex) -> bool:
+    """Whether all words of a key stand behind one that says how: *full volume* names it, *what time* does not."""
+    words = [index.form(word) for word in _telling_words(key)]
+    first = words[0] if words else ""
+    befores = [index.words[place - 1] for place in index.places(first) if place]
+    return all(map(index.places, words)) and any(word not in _SAY_NOTHING for word in befores)
+
+
+def _telling_words(key: str) -> list[str]:
+    """Return the words of a key, without those that say nothing if there are others."""
+    words = words_of_name(key)
+    return [word for word in words if word not in _SAY_NOTHING] or words
+
+
+def _boolean_said(key: str, value: bool, index: ConversationIndex) -> Span | None:
+    """Return where a word of a key was said, of ``has_live_music`` *live* or *music*; for true, without *no* beside."""
+    for word in _telling_words(key):
+        for place in index.places(index.form(word)):
+            if not value or _NO.isdisjoint(index.around(place, _BESIDE)):
+                return index.span(place)
+    return None
+
+
+def _text_said(key: str, text: str, index: ConversationIndex, is_documented: bool) -> Span | None:
+    text = text.strip()
+    folded, words = text.casefold(), words_of_name(text)
+    if folded in _BOOLEANS:
+        return _boolean_said(key, _BOOLEANS[folded], index)
+    if folded == "none":
+        return _none_said(key, index)
+    if span := index.phrase(words_of(text)) or index.phrase(words) or (None if words else index.text(text)):
+        return None if len(words) == 1 and words[0] in _SAY_NOTHING and not is_documented else span
+    if dates := read_dates(text):
+        span = next((span for date in dates if (span := date_said(date, index))), None)
+        clock = _TIME_OF_DATE.search(text)
+        return span or (time_said(read_time(clock[1]) or 0, index) if clock else None)
+    if (minutes := read_time(text)) is not None:
+        return time_said(minutes, index)
+    if (number := _number(text)) is not None:
+        return number_said(number, index)
+    return _most_said(key, text, words[:_MOST_WORDS], index) or _code_said(text, index) or index.initials(text)
+
+
+def _most_said(key: str, text: str, words: Sequence[str], index: ConversationIndex) -> Span | None:
+    """Return where a text was said, by more than half of its words, or by its part before a comma: *Paris, FR*."""
+    part, comma, _ = text.partition(",")
+    if comma and (span := index.phrase(words_of(part))):
+        return span
+    ignored = _SAY_NOTHING.union(words_of_name(key))
+    spaced = [word for word in words if word not in ignored and (len(word) > 1 or word.isdecimal())]
+    found = [index.word(index.form(word)) for word in spaced]
+    # one character of a script without spaces says little: two together are a word
+    found += [index.phrase(pair) for pair in pairwise(words) if all(map(is_spaceless, pair))]
+    spans = [span for span in found if span]
+    return spans[0] if len(spans) > _HALF * len(found) else None
+
+
+def _code_said(text: str, index: ConversationIndex) -> Span | None:
+    found = _CODE.fullmatch(text)
+    if found is None:
+        return None
+    names = (_name_said(name, index) if words_of(name) else index.text(name) for name in _meanings_of_code(found[1]))
+    return next(filter(None, names), None) or short_name_said(text, index)
+
+
+def _name_said(name: str, index: ConversationIndex) -> Span | None:
+    return index.phrase([index.form(word) for word in words_of(name)])
+
+
+@lru_cache(maxsize=1024)
+def _meanings_of_code(code: str) -> tuple[str, ...]:
+    """Return the names of a language, a country or a currency, also in the language itself, and the currency's sign.
+
+    >>> _meanings_of_code("es"), _meanings_of_code("USD")
+    (('Spanish', 'Spain', 'español'), ('US Dollar', '$'))
+    """
+    from babel import Locale, UnknownLocaleError
+    from babel.numbers import get_currency_symbol
+
+    english, upper = Locale("en"), code.upper()
+    names = [english.languages.get(code.lower()), english.territories.get(upper), english.currencies.get(upper)]
+    if names[-1]:
+        names.append(get_currency_symbol(upper, english))
+    with suppress(UnknownLocaleError, ValueError):
+        names.append(Locale.parse(code.lower()).get_language_name())
+    return tuple(name for name in names if name and name != upper)
+
+
+def _none_said(key: str, index: ConversationIndex) -> Span | None:
+    """Return where a word of a key stands beside *no*: *none* as a value means *no subtitles*."""
+    for word in words_of_name(key):
+        for place in index.places(index.form(word)):
+            if not _NO.isdisjoint(index.around(place, _BESIDE)):
+                return index.span(place)
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None
