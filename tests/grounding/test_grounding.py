@@ -33,6 +33,7 @@ SAID = {
     "another form": ("reservation", "all my reservations", "reservations"),
     "a slip": ("restaurant", "a resturant nearby", "resturant"),
     "a part of a name": ("New York, NY", "flights to New York", "New York"),
+    "a part of a path": ("Europe/Paris", "the time in Paris", "Paris"),
     "most of a name": ("Grand Hotel Rome", "the hotel in Rome", "hotel"),
     "plural": ("dog", "two dogs", "dogs"),
     "another alphabet's letter": ("Lodz", "to Łódź", "Łódź"),

@@ -42,6 +42,7 @@ _BESIDE: Final = 2
 """Words between *no* and what there shall not be."""
 _CODE: Final = regex.compile(r"(\p{L}{2,3})(?:[-_]\p{L}{2,4})?")
 """A code of a language, a country or a currency: ``es``, ``en-US``, ``USD``."""
+_PARTS: Final = regex.compile(r"\s?[,/]\s?")
 _TIME_OF_DATE: Final = regex.compile(r"\d[T ](\d{1,2}:\d{2})")
 _BOOLEANS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _CONSENT: Final = regex.compile(
@@ -261,11 +262,12 @@ def _text_said(key: str, text: str, index: ConversationIndex, is_documented: boo
 
 
 def _most_said(key: str, text: str, words: Sequence[str], index: ConversationIndex) -> Span | None:
-    """Return where a text was said, by more than half of its words, or by its part before a comma: *Paris, FR*."""
-    part, comma, _ = text.partition(",")
-    if comma and (span := index.phrase(words_of(part))):
-        return span
+    """Return where a text was said, by more than half of its words, or by a part: of *Paris, FR* or *Europe/Paris*."""
     ignored = _SAY_NOTHING.union(words_of_name(key))
+    parts = [words_of(part) for part in _PARTS.split(text)]
+    for part in parts if len(parts) > 1 else ():
+        if not ignored.issuperset(part) and (span := index.phrase(part)):
+            return span
     spaced = [word for word in words if word not in ignored and (len(word) > 1 or word.isdecimal())]
     found = [index.word(index.form(word)) for word in spaced]
     # one character of a script without spaces says little: two together are a word
