@@ -132,6 +132,9 @@ def test_it_asks_once(decoder):
     says(decoder, lambda prompt: INVENTED)
     messages = [{"role": "user", "content": "What is the weather?"}]
     first = decoder.chat(messages, [TOOL], "required", ask="ungrounded")
+    partly = {"role": "assistant", "content": "Before I call weather, please tell me: capacity (of what?)"}
+    again = decoder.chat([*messages, partly, messages[0]], [TOOL], "required", ask="ungrounded")
+    assert not again.calls, "another key with these letters was asked for"
     messages += [first.message, {"role": "user", "content": "Where I was born."}]
     [made] = decoder.chat(messages, [TOOL], "required", ask="ungrounded").calls
     assert made.ungrounded == ("city",)

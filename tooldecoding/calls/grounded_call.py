@@ -125,9 +125,10 @@ def _obeys(parameters: list[VotedParameter], tool: ToolSpec) -> bool:
 
 def to_ask(call: DecodedCall, messages: Sequence[Message]) -> list[str]:
     """Return what of a call nobody said, without what the assistant has just asked for: no answer is one, too."""
-    asked = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
-    begun = ASKING.format(call.name)
-    return [path for path in call.ungrounded if begun not in asked or path not in asked]
+    last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
+    listed = last.partition(ASKING.format(call.name))[2]  # as ``question`` writes it
+    asked = {part.partition(" (")[0] for part in listed.split("; ")}
+    return [path for path in call.ungrounded if path not in asked]
 
 
 def question(paths: Sequence[str], tool: ToolSpec) -> str:

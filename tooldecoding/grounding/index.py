@@ -12,16 +12,14 @@ from typing import Final, NamedTuple
 
 import regex
 
-_WORD: Final = regex.compile(
-    r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}"  # scripts without spaces
-    r"|\p{Nd}+|[\p{L}\p{M}]+"
-)
+_SPACELESS: Final = regex.compile(r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}")
+"""A character of a script without spaces."""
+_WORD: Final = regex.compile(_SPACELESS.pattern + r"|\p{Nd}+|[\p{L}\p{M}]+")
 _ASCII_WORD: Final = re.compile(r"[0-9]+|[A-Za-z]+")
 """The same of a text in ASCII, in a third of the time."""
 _ESCAPED_WORD: Final = re.compile(r"\\[^u]()|(\d+|(?:\\u[0-9A-Fa-f]{4}|[^\W\d_])+)")
 r"""The same of JSON with escapes, as results of tools are: ``Z\u00fcrich`` is a word, and *Rome* of ``in\nRome``."""
 _ESCAPE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
-_SPACELESS: Final = regex.compile(r"\p{Han}|\p{Hiragana}|\p{Katakana}|\p{Thai}|\p{Lao}|\p{Khmer}|\p{Myanmar}")
 _CAMEL: Final = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 _NO_MARKS: Final = str.maketrans("łđø\N{LATIN SMALL LETTER DOTLESS I}", "ldoi")
 """Letters that Unicode does not take apart."""
