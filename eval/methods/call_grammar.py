@@ -63,10 +63,13 @@ def call_grammar(
     """
     writer = _Writer(call_format, special)
     calls = [writer.call(tool) for tool in tools]
-    further = f" (further){{0,{most_calls - 1}}}" if call_format.parallel and most_calls > 1 else ""
+    several = call_format.parallel and most_calls > 1
+    further = f" (further){{0,{most_calls - 1}}}" if several else ""
+    # a model ends with a line break where it wants no further call; without one it would have to begin another
+    ending = r' ("\n")?' if several else ""
     closer = call_format.closer.replace(END, "")  # the end of the turn is no part of a grammar
     rules = [
-        f"start: {writer.literal(begun)} call{further} {writer.literal(closer)}",
+        f"start: {writer.literal(begun)} call{further} {writer.literal(closer)}{ending}",
         f"further: {writer.literal(call_format.next_call)} call",
         f"call: {' | '.join(f'call_{n}' for n in range(len(calls)))}",
         *(f"call_{n}: {call}" for n, call in enumerate(calls)),

@@ -1,5 +1,6 @@
 """What is scored: calls as the benchmark writes them, whatever format they were decoded in."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,9 @@ from tooldecoding.formats.reading import UnreadableCallError
 
 _MOST_STARTS: Final = 256
 """Places in a text in which calls may begin."""
+
+_ARGUMENTS: Final = ("arguments", "parameters")
+"""What the arguments of a call are called."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,29 @@ def read_calls(call_format: CallFormat, text: str, tools: LookupDictionary) -> l
             continue
         return [Call(name, {k: _typed(call_format, tools, name, k, v) for k, v in pairs}) for name, pairs in found]
     return []
+
+
+def read_leniently(text: str) -> list[Call]:
+    """Return the calls that stand in a text as JSON objects, as a server with a forgiving parser finds them.
+
+    They may stand bare, in fences, in tags or in lists, with any text around them. An object is a call if it has a name
+    and an object of arguments; what is read is neither checked nor mended.
+    """
+    calls, place, reader = [], text.find("{"), json.JSONDecoder()
+    for _ in range(_MOST_STARTS):
+        if place < 0:
+            break
+        try:
+            found, end = reader.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            found, end = {}, place + 1
+        arguments = next((found[key] for key in _ARGUMENTS if isinstance(found.get(key), dict)), None)
+        if isinstance(found.get("name"), str) and arguments is not None:
+            calls.append(Call(found["name"], arguments))
+        else:
+            end = place + 1
+        place = text.find("{", end)
+    return calls
 
 
 def _starts(call_format: CallFormat, text: str) -> Iterator[int]:

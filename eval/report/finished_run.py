@@ -1,6 +1,6 @@
 """Reads finished runs from their folders, and names them so that each can be told from the others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from eval.errors import EvalError
-from eval.runs.run_folder import MANIFEST, PREDICTIONS, SCORES, VALUES
+from eval.runs.run_folder import LENIENT, MANIFEST, PREDICTIONS, SCORES, VALUES
 from eval.runs.score import Score
 from eval.validation import Text, read_rows, validated
 from eval.votes.value_slot import ValueSlot
@@ -64,7 +64,7 @@ class Run:
 
 
 def read_runs(folders: Sequence[str | Path]) -> list[Run]:
-    """Read runs; those of one benchmark, model and label have different names.
+    """Read runs; those of one benchmark, model and label have different names. Greedy's is there in two readings.
 
     Raises
     ------
@@ -78,7 +78,8 @@ def read_runs(folders: Sequence[str | Path]) -> list[Run]:
         for other in runs[:index]:
             if run.about == other.about:
                 raise EvalError(f"{run.folder}: the same run as {other.folder}; give one of them")
-    return [_told_apart(run, [r for r in runs if r is not run and _alike(r.about, run.about)]) for run in runs]
+    named = [_told_apart(run, [r for r in runs if r is not run and _alike(r.about, run.about)]) for run in runs]
+    return [reading for run in named for reading in (run, *_read_leniently(run))]
 
 
 def read_run(folder: str | Path) -> Run:
@@ -108,6 +109,14 @@ def read_run(folder: str | Path) -> Run:
     rows = read_rows(folder / VALUES, again) if (folder / VALUES).exists() else ()
     values = [validated(ValueSlot, row, place, again) for place, row in rows]
     return Run(folder, about, about.label, scores, [row for row in predictions if not row.error], values)
+
+
+def _read_leniently(run: Run) -> Iterator[Run]:
+    """Yield greedy's run once more, with the calls that a forgiving parser finds in its texts."""
+    path = run.folder / LENIENT
+    if path.exists():
+        scores = [validated(Score, row, place, "run eval again") for place, row in read_rows(path, "run eval again")]
+        yield replace(run, name=f"{run.name}, read leniently", scores=scores)
 
 
 def _alike(about: Manifest, other: Manifest) -> bool:

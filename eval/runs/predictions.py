@@ -1,14 +1,16 @@
 """Reads rows of predictions, ours or others', and matches them with their samples."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
+from eval.methods.scored_text import read_leniently
 from eval.validation import read_rows
 from tooldecoding.files.json_lines import short_repr
+from tooldecoding.formats.known_formats import CALL_FORMATS
 
 
 class PredictionRow(NamedTuple):
@@ -34,6 +36,17 @@ class Predictions:
 
     rows: tuple[PredictionRow, ...]
     missing: tuple[Sample, ...]
+
+
+def leniently(predictions: Predictions, benchmark: Benchmark) -> Predictions:
+    """Return predictions with the calls that ``read_leniently`` finds in them; those without stay as they are."""
+    written = CALL_FORMATS[benchmark.call_format]
+    found = [read_leniently(str(given.row.get("written", given.prediction))) for given in predictions.rows]
+    rows = [
+        given._replace(prediction=written.render(calls)) if calls else given
+        for given, calls in zip(predictions.rows, found, strict=True)
+    ]
+    return replace(predictions, rows=tuple(rows))
 
 
 def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[Sample]) -> Predictions:

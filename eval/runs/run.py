@@ -13,8 +13,8 @@ from eval.methods.choose import Draft, predicting
 from eval.methods.prediction import Prediction
 from eval.methods.sample_prompts import Prompter, settled
 from eval.options import EvalOptions
-from eval.runs.predictions import Predictions, read_predictions
-from eval.runs.run_folder import PREDICTIONS, SCORES, VALUES, RunFolder, describe_run
+from eval.runs.predictions import Predictions, leniently, read_predictions
+from eval.runs.run_folder import LENIENT, PREDICTIONS, SCORES, VALUES, RunFolder, describe_run
 from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
@@ -86,7 +86,7 @@ def make_run(
             progress_bar("decoding", len(samples)) as advance,
         ):
             run(samples, benchmark, spread, prompter, results, options.batch_size, advance, folder.take_model)
-        return _scored(benchmark, samples, folder, prompter)
+        return _scored(benchmark, samples, folder, prompter, options.method)
 
 
 def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: int) -> None:
@@ -100,13 +100,17 @@ def _say_fewer_examples(prompter: Prompter, samples: Sequence[Sample], shots: in
         )
 
 
-def _scored(benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter) -> Made:
+def _scored(
+    benchmark: Benchmark, samples: Sequence[Sample], folder: RunFolder, prompter: Prompter, method: str
+) -> Made:
     """Write the scores and the value slots of all predictions."""
     path = folder.path / PREDICTIONS
     predictions = read_predictions(path, benchmark, samples)
     rows = score(predictions, benchmark, benchmark.judge)
     slots = run_values(predictions.rows, benchmark, prompter, str(path))
     write_rows([slot.model_dump() for slot in slots], folder.path / VALUES)
+    if method == "greedy":
+        write_rows(score(leniently(predictions, benchmark), benchmark, benchmark.judge), folder.path / LENIENT)
     write_rows(rows, folder.path / SCORES)  # last: a run with scores is finished
     failed = [row for row in rows if row["error_type"] == "not_decoded"]
     if failed:

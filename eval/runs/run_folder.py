@@ -18,6 +18,8 @@ from tooldecoding.files.manifest import FREE, PART, demand_settings, digest, loc
 _PACKAGES = ("tooldecoding", "torch", "transformers")
 MANIFEST, PREDICTIONS, SCORES, VALUES = "run.json", "predictions.jsonl", "scores.jsonl", "values.jsonl"
 """Files of a run; a row a sample, and a row a value slot."""
+LENIENT = "lenient.jsonl"
+"""Scores of greedy's texts as a forgiving parser reads them."""
 _LOCK = "lock"
 _MODEL = "model_identity"
 _ASKED = ("benchmark", "categories", "samples")

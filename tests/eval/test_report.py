@@ -13,10 +13,12 @@ from rich.cells import cell_len
 
 from data import rows
 from eval.errors import EvalError
+from eval.methods.scored_text import read_leniently
 from eval.report.document import write_report
 from eval.report.finished_run import read_runs
 from eval.report.table import Table, markdown
 from eval_data import write_files
+from tooldecoding.formats.call_format import Call
 
 PNG = b"\x89PNG\r\n\x1a\n"
 Report = Callable[..., str]
@@ -125,6 +127,34 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     expected |= {"free": "-", "cache MB": "7.0", "batch": "8", "median s": "2.500", "mean s": "3.000"}
     assert beam == {"model": "reference", "method": "beam", "samples": "4"} | expected
     assert (greedy["prompt"], greedy["cache MB"]) == ("-", "-")
+
+
+def test_greedy_is_there_in_two_readings(tmp_path: Path, report: Report) -> None:
+    run = write_run(tmp_path / "greedy", score_rows("format", "format", None))
+    write_files(run, {"lenient.jsonl": score_rows(None, "value", None)})
+    shown = [(row["method"], row["seen (3)"].split(" ")[0]) for row in table(report(run), "Accuracy")]
+    assert shown == [("greedy", "33.3"), ("greedy, read leniently", "66.7")]
+
+
+CALL = '{\n  "name": "f",\n  "arguments": {"a": {"b": "}"}}\n}'
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        (CALL, 1),
+        (f"Sure!\n```json\n{CALL}\n```\nDone.", 1),
+        (f"[{CALL}, {CALL}]", 2),
+        (f"<tool_call>\n{CALL}\n</tool_call>\n" * 3, 3),
+        ('{"function": ' + CALL.replace("arguments", "parameters") + "}", 1),
+        ('{"name": "f", "arguments": "a"} {"name": 1, "arguments": {}} {"arguments": {}}', 0),
+        ("{" * 100_000, 0),
+        ('{"a":' * 100_000, 0),
+        (f"f(a={CALL[:-1]}", 0),
+    ],
+)
+def test_a_forgiving_parser_finds_calls_wherever_they_stand(text: str, count: int) -> None:
+    assert read_leniently(text) == [Call("f", {"a": {"b": "}"}})] * count
 
 
 def test_missing_predictions_are_wrong_and_of_no_class(tmp_path: Path, report: Report) -> None:
