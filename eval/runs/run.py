@@ -109,8 +109,8 @@ def _scored(
     rows = score(predictions, benchmark, benchmark.judge)
     slots = run_values(predictions.rows, benchmark, prompter, str(path))
     write_rows([slot.model_dump() for slot in slots], folder.path / VALUES)
-    if method == "greedy":
-        write_rows(score(leniently(predictions, benchmark), benchmark, benchmark.judge), folder.path / LENIENT)
+    if method == "greedy" and (reading := leniently(predictions, benchmark)) != predictions:
+        write_rows(score(reading, benchmark, benchmark.judge), folder.path / LENIENT)
     write_rows(rows, folder.path / SCORES)  # last: a run with scores is finished
     failed = [row for row in rows if row["error_type"] == "not_decoded"]
     if failed:
