@@ -1,5 +1,6 @@
 """A request while it is decoded, what a decode returns, and the JSON object that the command line prints for it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,6 +92,9 @@ class DecodeResult:
     asked : DecodedCall or None
         The call that was not made, because ``ask`` wants its ``ungrounded`` arguments to be asked for. ``content`` ends
         with the question, unless calls were made before it.
+    next_call_log_odds : tuple of float
+        For each call behind which another one could follow, in order: the natural log-odds of another call against the
+        end; minus infinity where the model never goes on. See ``next_call_threshold`` of ``DecodeOptions``.
     """
 
     text: str
@@ -102,6 +106,7 @@ class DecodeResult:
     cut: bool = False
     repeated: bool = False
     asked: DecodedCall | None = None
+    next_call_log_odds: tuple[float, ...] = ()
 
     @property
     def thinking(self) -> str:
@@ -148,6 +153,7 @@ class DecodeResult:
             "errors": list(self.errors),
             "cut": self.cut,
             "repeated": self.repeated,
+            "next_call_log_odds": finite(self.next_call_log_odds),
             "asked": None if self.asked is None else _call_to_json(self.asked),
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}
@@ -162,6 +168,11 @@ class DecodeResult:
 
     def __repr__(self) -> str:
         return f"<DecodeResult {self.text!r}, {'valid' if self.valid else 'invalid'}>"
+
+
+def finite(numbers: Sequence[float]) -> list[float | None]:
+    """Return numbers as JSON has them: None for infinite ones."""
+    return [number if math.isfinite(number) else None for number in numbers]
 
 
 def _call_to_json(call: DecodedCall) -> dict[str, Any]:
@@ -229,4 +240,5 @@ class RequestRun:
             decoded.cut,
             decoded.repeated,
             decoded.asked,
+            tuple(decoded.next_call_log_odds),
         )

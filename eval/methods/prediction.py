@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tooldecoding.result import finite
 from voting import CandidateCall
 
 
@@ -15,7 +16,7 @@ class Prediction:
     each order, where there are orders; ``counters`` has ``forward_passes``, ``positions`` and what else the method
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
-    (``tooldecoding.formats.dialects.opening_of``).
+    (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``.
     """
 
     text: str
@@ -25,6 +26,7 @@ class Prediction:
     error: str | None = None
     written: str | None = None
     opening: str = ""
+    next_call_log_odds: Sequence[float] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
@@ -35,6 +37,8 @@ class Prediction:
             row["written"] = self.written
         if self.opening:
             row["opening"] = self.opening
+        if self.next_call_log_odds:
+            row["next_call_log_odds"] = finite(self.next_call_log_odds)
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

@@ -9,7 +9,8 @@ from threading import Lock
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
-from tooldecoding.calls.names import NameTrie, NextCall, demand_distinct
+from tooldecoding.calls.names import NameTrie, demand_distinct
+from tooldecoding.calls.next_call import NextCall
 from tooldecoding.engines.engine import Need
 from tooldecoding.files.kept import Kept
 from tooldecoding.formats.call_format import INDEX, CallFormat
@@ -209,9 +210,12 @@ class PreparedTools:
             return None
         number = number if INDEX in self.call_format.next_call + self.call_format.bracket else 1
         if (number, only) not in self._next_calls:
-            tools = [tool for tool in self._specs if only in (None, tool.name)]
-            self._next_calls[number, only] = NextCall(tools, self.call_format, number)
+            self._next_calls[number, only] = NextCall(self.callable(only), self.call_format, number)
         return self._next_calls[number, only]
+
+    def callable(self, only: str | None) -> list[ToolSpec]:
+        """Return the tools that may be called: all, or the one that must be."""
+        return [tool for tool in self._specs if only in (None, tool.name)]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

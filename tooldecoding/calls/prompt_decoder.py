@@ -14,7 +14,7 @@ from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
 from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, question, to_ask
-from tooldecoding.calls.names import NextCall
+from tooldecoding.calls.next_call import CallsAsList, NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
@@ -24,7 +24,7 @@ from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, s
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
-from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
 from voting import VotedCall, carries
 
@@ -53,6 +53,8 @@ class DecodedPrompt(NamedTuple):
     asked : DecodedCall or None
         The call in whose place a question stands, or that is left out behind other calls: required arguments of it were
         not said.
+    next_call_log_odds : sequence of float
+        For each call behind which another one could follow, in order: the natural log-odds of that.
     """
 
     text: str
@@ -62,6 +64,7 @@ class DecodedPrompt(NamedTuple):
     repeated: bool = False
     dialect: CallFormat | None = None
     asked: DecodedCall | None = None
+    next_call_log_odds: Sequence[float] = ()
 
 
 class PromptDecoder:
@@ -110,6 +113,8 @@ class PromptDecoder:
         self._dialects = dialects and options.choice != "none"
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
+        self._as_list: CallsAsList | None = None
+        self._log_odds: list[float] = []
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
         self._only = None if options.choice in TOOL_CHOICES else options.choice
@@ -118,6 +123,16 @@ class PromptDecoder:
     async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
         branch.draft_tokens = self._options.draft_tokens
+        if self._options.next_call_threshold is not None and self._next_call(1) is not None:
+            branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
+            self._as_list = CallsAsList(asking, self._tools.callable(self._only))
+        try:
+            return await self._decode(branch)
+        finally:
+            if self._as_list is not None:
+                self._as_list.release()
+
+    async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
         answer = self._answer(written.text)
         if written.branch is None:
@@ -165,7 +180,7 @@ class PromptDecoder:
                 text = longer
                 if self._stream is not None:
                     self._stream.voted(call.shown(self._table.special.shown))
-            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect)
+            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect, None, self._log_odds)
             if next_call is None:
                 return decoded
             branch = self._committed(committing[0], orders, tool, call.voted)
@@ -173,7 +188,7 @@ class PromptDecoder:
                 branch.end()
                 return decoded
             called = None
-            if not await self._goes_on(branch, next_call):
+            if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
                 return decoded
 
     def _fits(self, text: str) -> bool:
@@ -221,7 +236,7 @@ class PromptDecoder:
         fits = self._fits(text + behind)
         if fits:
             text, answer = text + behind, answer._replace(content=answer.content + behind)
-        return DecodedPrompt(text, calls, answer, cut=not fits, dialect=self._dialect, asked=call)
+        return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
@@ -242,10 +257,19 @@ class PromptDecoder:
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    async def _goes_on(self, branch: Branch, next_call: NextCall) -> bool:
+    async def _goes_on(self, branch: Branch, next_call: NextCall, call: Call) -> bool:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = branch.room_behind
-        goes_on = (room is None or room >= self._reserve) and await next_call.choose(branch)
+        goes_on = room is None or room >= self._reserve
+        if goes_on:
+            threshold = self._options.next_call_threshold or 0.0
+            if self._as_list is None:
+                log_odds = await next_call.log_odds(branch, threshold)
+            else:
+                log_odds = await self._as_list.log_odds(call, threshold)
+            self._log_odds.append(log_odds)
+            goes_on = log_odds > threshold
+            next_call.write(branch, goes_on)
         if not goes_on:
             branch.end()
         return goes_on

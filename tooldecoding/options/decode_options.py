@@ -15,6 +15,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.option import (
     Count,
     CountOrNone,
+    Finite,
     NotNegative,
     Positive,
     Share,
@@ -112,6 +113,13 @@ class DecodeOptions:
     repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
     stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT", expected="texts")
     max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
+    next_call_threshold: Finite | None = option(
+        None,
+        "Another call follows if its log-odds against the end are above this, asked beside the writing with the calls "
+        "so far as a JSON list.",
+        metavar="T",
+        default_text="what the model writes by itself",
+    )
     draft_tokens: CountOrNone = option(
         32, "Most draft tokens per forward pass; 0 for none. Changes the number of passes, not the calls."
     )

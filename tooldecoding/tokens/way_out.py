@@ -8,6 +8,8 @@ writes a newline, and then the end of its turn::
 
 Token by token the newline begins the opener of a further call, and no end. So both are weighed with all that the model
 would write behind them, in every spelling: the probabilities of all texts that go on against those of all others.
+A choice may have another threshold than 0: a model may rank its choices well and place them badly, so that log-odds of
+-6 are a clear yes. So what is expected is weighed where it is unlikely, too.
 """
 
 import math
@@ -16,14 +18,14 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.tokens.branch import Branch
 
 Verdict = Literal["on", "out", "open"]
 """Whether a text goes on, leaves, or may still do both."""
 
 _LIKELY: Final = 64
-"""So many tokens are read at a place; all others leave."""
+"""So many tokens are read at a place, beside those that write what is expected; all others leave."""
 _WIDTH: Final = 4
 """So many open texts are looked behind in one pass."""
 _FAR: Final = 128
@@ -40,7 +42,9 @@ class _Open(NamedTuple):
     probability: float
 
 
-async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdict], expected: str) -> float:
+async def log_odds_of_going_on(
+    branch: Branch, verdict: Callable[[bytes], Verdict], expected: str, threshold: float = 0.0
+) -> float:
     """Return the natural log of how much likelier the model goes on behind the pending text than that it leaves.
 
     Nothing is written. A special token without a text leaves, and so does every text that ``verdict`` does not know.
@@ -53,9 +57,11 @@ async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdic
         Says what a text behind the pending one does; never "open" for a text of which no longer one goes on.
     expected : str
         What models are likely to write before it shows.
+    threshold : float
+        What the log-odds are compared with: texts are looked behind while that could turn out either way.
     """
     logits = await branch.compute(expected)
-    weigher = _Weigher(branch, verdict)
+    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode(), threshold)
     weigher.read(_Open((), b"", 1.0), logits)
     for _ in range(len(branch.pending.text) + _FAR):
         looked = weigher.next_open()
@@ -69,9 +75,14 @@ async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdic
 class _Weigher:
     """Adds up the probabilities of texts that go on, that leave, and that are open."""
 
-    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict]) -> None:
+    def __init__(
+        self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes, threshold: float
+    ) -> None:
         self._table = branch.table
         self._pending = branch.pending.text
+        self._expected = expected
+        self._tried = tuple(token for token, _ in branch.fed.tried)
+        self._factor = math.exp(min(threshold, 700.0))
         self._verdict = verdict
         self._weights = {"on": 0.0, "out": 0.0}
         self._open: list[_Open] = []
@@ -85,9 +96,17 @@ class _Weigher:
         return math.log(on) - math.log(out)
 
     def next_open(self) -> list[_Open]:
-        """Return the likeliest open texts, which are then read; none if they are too long or could change nothing."""
+        """Return the likeliest open texts, which are then read; none if they are too long or could change nothing.
+
+        Those whose logits are known are always read: they cost no pass.
+        """
+        known = [o for o in self._open if o.path == self._tried[: len(o.path)]]
+        if known:
+            self._open = [o for o in self._open if o not in known]
+            return known
         most, left = len(self._pending) + _FAR, sum(o.probability for o in self._open)
-        if left < abs(self._weights["on"] - self._weights["out"]):
+        on, out = self._weights["on"], self._weights["out"] * self._factor
+        if on > out + left * self._factor or on + left <= out:
             return []
         self._open.sort(key=lambda o: (len(o.written) > most, -o.probability))
         looked = [o for o in self._open[:_WIDTH] if len(o.written) <= most]
@@ -99,11 +118,13 @@ class _Weigher:
         """Weigh the tokens behind a text; within the pending bytes only those that write them."""
         left = self._pending[len(place.written) :]
         if left:
-            low, high = self._table.stretch(left)
-            within = np.union1d(self._table.beginnings(left), self._table.sorted_ids[low:high])
-            likely = logits.likeliest_among(within, _LIKELY)
+            likely = logits.likeliest_among(self._writing(left), _LIKELY)
         else:
             likely = logits.likeliest(_LIKELY)
+            if self._expected.startswith(place.written) and len(self._expected) > len(place.written):
+                read = {token for token, _ in likely}
+                unlikely = [t for t in self._writing(self._expected[len(place.written) :]) if t not in read]
+                likely += [(token, math.exp(logits.logprob(token))) for token in unlikely]
             self._weights["out"] += place.probability * max(0.0, 1 - sum(share for _, share in likely))
         for token, share in likely:
             text, probability = self._table.texts[token], place.probability * share
@@ -113,3 +134,8 @@ class _Weigher:
                 self._open.append(_Open((*place.path, token), written, probability))
             else:
                 self._weights[verdict] += probability
+
+    def _writing(self, text: bytes) -> Tokens:
+        """Return the tokens that write a beginning of a text, all of it, or more."""
+        low, high = self._table.stretch(text)
+        return np.union1d(self._table.beginnings(text), self._table.sorted_ids[low:high])
