@@ -41,9 +41,9 @@ class NextCall:
         space = self._start[: len(self._start) - len(self._start.lstrip())]
         self._expected = (self._start[: shared_length(self._start, self._end)] or space) if by_mark else self._start
 
-    async def log_odds(self, branch: Branch, threshold: float = 0.0) -> float:
-        """Return the natural log-odds of another call against the end, to be compared with a threshold."""
-        return await log_odds_of_going_on(branch, self._verdict, self._expected, threshold)
+    async def log_odds(self, branch: Branch) -> float:
+        """Return the natural log-odds of another call against the end; see ``log_odds_of_going_on``."""
+        return await log_odds_of_going_on(branch, self._verdict, self._expected)
 
     def write(self, branch: Branch, goes_on: bool) -> None:
         """Write what opens the next call, or the end."""
@@ -72,25 +72,29 @@ class CallsAsList:
     ----------
     branch : Branch
         Ends where the prompt ends.
-    tools : sequence of ToolSpec
-        Those that may be called.
     """
 
-    def __init__(self, branch: Branch, tools: Sequence[ToolSpec]) -> None:
+    def __init__(self, branch: Branch) -> None:
         self._branch = branch
-        self._next_call = NextCall(tools, JSON_LIST, 1)
         self._count = 0
 
-    async def log_odds(self, call: Call, threshold: float) -> float:
+    async def log_odds(self, call: Call) -> float:
         """Add a call; returns the natural log-odds of another one against the end."""
         self._branch.settle()
         self._branch.write(JSON_LIST.start(self._count) + JSON_LIST.render_call(call.name, call.arguments, self._count))
         self._count += 1
-        return await self._next_call.log_odds(self._branch, threshold)
+        return await log_odds_of_going_on(self._branch, _further_item, JSON_LIST.start(1), closely=True)
 
     def release(self) -> None:
         """Tell the engine that nothing more is asked."""
         self._branch.release()
+
+
+def _further_item(text: bytes) -> Verdict:
+    written = text.lstrip()
+    if not written:
+        return "open"
+    return "on" if written.startswith(b",") else "out"
 
 
 def _shown(start: str) -> int:

@@ -210,12 +210,9 @@ class PreparedTools:
             return None
         number = number if INDEX in self.call_format.next_call + self.call_format.bracket else 1
         if (number, only) not in self._next_calls:
-            self._next_calls[number, only] = NextCall(self.callable(only), self.call_format, number)
+            tools = [tool for tool in self._specs if only in (None, tool.name)]
+            self._next_calls[number, only] = NextCall(tools, self.call_format, number)
         return self._next_calls[number, only]
-
-    def callable(self, only: str | None) -> list[ToolSpec]:
-        """Return the tools that may be called: all, or the one that must be."""
-        return [tool for tool in self._specs if only in (None, tool.name)]
 
     def __getitem__(self, name: str) -> PreparedTool:
         return self._by_name[name]

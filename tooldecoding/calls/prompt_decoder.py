@@ -125,7 +125,7 @@ class PromptDecoder:
         branch.draft_tokens = self._options.draft_tokens
         if self._options.next_call_threshold is not None and self._next_call(1) is not None:
             branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
-            self._as_list = CallsAsList(asking, self._tools.callable(self._only))
+            self._as_list = CallsAsList(asking)
         try:
             return await self._decode(branch)
         finally:
@@ -262,13 +262,10 @@ class PromptDecoder:
         room = branch.room_behind
         goes_on = room is None or room >= self._reserve
         if goes_on:
-            threshold = self._options.next_call_threshold or 0.0
-            if self._as_list is None:
-                log_odds = await next_call.log_odds(branch, threshold)
-            else:
-                log_odds = await self._as_list.log_odds(call, threshold)
+            as_list = self._as_list
+            log_odds = await (next_call.log_odds(branch) if as_list is None else as_list.log_odds(call))
             self._log_odds.append(log_odds)
-            goes_on = log_odds > threshold
+            goes_on = log_odds > (self._options.next_call_threshold or 0.0)
             next_call.write(branch, goes_on)
         if not goes_on:
             branch.end()

@@ -31,7 +31,9 @@ _WIDTH: Final = 4
 _FAR: Final = 128
 """Behind so many bytes, nothing that is still open is looked at further: white space without an end leaves."""
 _NEGLIGIBLE: Final = 0.05
-"""What is open is looked behind if it is a larger part of the likeliest that is."""
+"""What is open is looked behind if it is a larger part of the likeliest that is; or of what goes on and what leaves."""
+_LOOKS: Final = 2
+"""Passes at most, where the number is wanted."""
 
 
 class _Open(NamedTuple):
@@ -43,7 +45,7 @@ class _Open(NamedTuple):
 
 
 async def log_odds_of_going_on(
-    branch: Branch, verdict: Callable[[bytes], Verdict], expected: str, threshold: float = 0.0
+    branch: Branch, verdict: Callable[[bytes], Verdict], expected: str, closely: bool = False
 ) -> float:
     """Return the natural log of how much likelier the model goes on behind the pending text than that it leaves.
 
@@ -57,14 +59,15 @@ async def log_odds_of_going_on(
         Says what a text behind the pending one does; never "open" for a text of which no longer one goes on.
     expected : str
         What models are likely to write before it shows.
-    threshold : float
-        What the log-odds are compared with: texts are looked behind while that could turn out either way.
+    closely : bool
+        Whether the number itself is wanted, to compare it with any threshold, for at most two passes more; else texts
+        are looked behind until it is clear whether the number is above 0.
     """
     logits = await branch.compute(expected)
-    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode(), threshold)
+    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode(), closely)
     weigher.read(_Open((), b"", 1.0), logits)
     for _ in range(len(branch.pending.text) + _FAR):
-        looked = weigher.next_open()
+        looked = weigher.next_known() or weigher.next_open()
         if not looked:
             break
         for place, logits in zip(looked, await branch.fed.after([o.path for o in looked]), strict=True):
@@ -75,14 +78,12 @@ async def log_odds_of_going_on(
 class _Weigher:
     """Adds up the probabilities of texts that go on, that leave, and that are open."""
 
-    def __init__(
-        self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes, threshold: float
-    ) -> None:
+    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes, closely: bool) -> None:
         self._table = branch.table
         self._pending = branch.pending.text
         self._expected = expected
         self._tried = tuple(token for token, _ in branch.fed.tried)
-        self._factor = math.exp(min(threshold, 700.0))
+        self._looks = _LOOKS if closely else None
         self._verdict = verdict
         self._weights = {"on": 0.0, "out": 0.0}
         self._open: list[_Open] = []
@@ -95,19 +96,23 @@ class _Weigher:
             return math.inf if on else -math.inf
         return math.log(on) - math.log(out)
 
-    def next_open(self) -> list[_Open]:
-        """Return the likeliest open texts, which are then read; none if they are too long or could change nothing.
-
-        Those whose logits are known are always read: they cost no pass.
-        """
+    def next_known(self) -> list[_Open]:
+        """Return the open texts behind which the logits are known, which are then read."""
         known = [o for o in self._open if o.path == self._tried[: len(o.path)]]
-        if known:
-            self._open = [o for o in self._open if o not in known]
-            return known
+        self._open = [o for o in self._open if o not in known]
+        return known
+
+    def next_open(self) -> list[_Open]:
+        """Return the likeliest open texts, which are then read; none if they are too long or could change nothing."""
         most, left = len(self._pending) + _FAR, sum(o.probability for o in self._open)
-        on, out = self._weights["on"], self._weights["out"] * self._factor
-        if on > out + left * self._factor or on + left <= out:
+        on, out = self._weights["on"], self._weights["out"]
+        if self._looks is None:
+            if left < abs(on - out):
+                return []
+        elif not self._looks or left < _NEGLIGIBLE * min(on, out):
             return []
+        else:
+            self._looks -= 1
         self._open.sort(key=lambda o: (len(o.written) > most, -o.probability))
         looked = [o for o in self._open[:_WIDTH] if len(o.written) <= most]
         looked = [o for o in looked if o.probability > _NEGLIGIBLE * looked[0].probability]

@@ -1,0 +1,62 @@
+"""The threshold of a further call: asked beside the writing, with the calls so far as a flat list."""
+
+import math
+
+import pytest
+
+from lookup import extract
+from tiny_models import byte_level_tokenizer, tiny_model
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.errors import ConfigError
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
+from tooldecoding.result import DecodeResult
+from tools import documented
+
+TOOLS = extract([documented("book", ["days"], days={"type": "integer"}), documented("stop"), documented("go")])
+PROMPTS = ["User: go\nCalls: ", "Book three days, then stop. ", "x"]
+
+
+@pytest.fixture(scope="module", params=["llama-packed", "llama-batched", "mamba-batched"])
+def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
+    shape, strategy = request.param.split("-")
+    tokenizer = byte_level_tokenizer()
+    return ToolDecoder(tiny_model(shape, len(tokenizer)), tokenizer, prompt_cache_mb=0, strategy=strategy)
+
+
+def decoded(decoder: ToolDecoder, threshold: float | None, **fields: object) -> list[DecodeResult]:
+    options = {"order_limit": 2, "max_value_tokens": 4, "max_calls": 4, "tool_choice": "required", **fields}
+    options = DecodeOptions(**options, next_call_threshold=threshold)  # type: ignore[arg-type]
+    return decoder.run([Request(prompt, TOOLS, options) for prompt in PROMPTS])
+
+
+@pytest.mark.parametrize("call_format", ["hermes", "pythonic", "json-list"])
+@pytest.mark.parametrize("choice", ["required", "auto", "book"])
+def test_a_call_follows_where_its_log_odds_are_above_the_threshold(
+    decoder: ToolDecoder, call_format: str, choice: str
+) -> None:
+    fields = {"format": call_format, "tool_choice": choice, "max_text_tokens": 8}
+    every = decoded(decoder, -1e9, **fields)
+    middle = sorted(odds for result in every for odds in result.next_call_log_odds)
+    for threshold in (middle[len(middle) // 2], 1e9) if middle else ():
+        for result, most in zip(decoded(decoder, threshold, **fields), every, strict=True):
+            asked = result.next_call_log_odds
+            assert all(odds > threshold for odds in asked[:-1])
+            assert result.repeated or len(result.calls) in (4, sum(odds > threshold for odds in asked) + bool(asked), 0)
+            assert [str(c) for c in result.calls] == [str(c) for c in most.calls][: len(result.calls)]
+            assert asked == pytest.approx(most.next_call_log_odds[: len(asked)], abs=1e-3)
+
+
+def test_the_question_changes_no_call_and_its_log_odds_are_in_the_results(decoder: ToolDecoder) -> None:
+    asked, alone = (decoded(decoder, 1e9, format="hermes"), decoded(decoder, None, format="hermes", max_calls=1))
+    for with_it, without in zip(asked, alone, strict=True):
+        assert [str(call) for call in with_it.calls] == [str(call) for call in without.calls]
+        assert [math.isfinite(odds) for odds in with_it.next_call_log_odds] == [True]
+        assert with_it.to_json("1")["next_call_log_odds"] == list(with_it.next_call_log_odds)
+        assert without.to_json("1")["next_call_log_odds"] == []
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, "low", True])
+def test_a_threshold_is_a_number(wrong: object) -> None:
+    with pytest.raises(ConfigError, match="next_call_threshold: expected"):
+        DecodeOptions(next_call_threshold=wrong)  # type: ignore[arg-type]
