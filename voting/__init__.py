@@ -3,13 +3,12 @@
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
-from voting.stopping import DEFAULT_STOPPING_LEVEL, Stopping, orders_needed
+from voting.stopping import Stopping, orders_needed
 from voting.type_check import TypeCheckError, check_value
 
 __all__ = [
     "DEFAULT_OPTIONAL_SHARE",
     "DEFAULT_ORDER_LIMIT",
-    "DEFAULT_STOPPING_LEVEL",
     "CandidateCall",
     "CandidateValue",
     "OrderScheme",

@@ -25,7 +25,6 @@ class VoteOptions:
     order_limit: int
     optional_share: float = 0.5
     stopping: Stopping = "none"
-    stopping_level: float = 0.05
 
     @property
     def label(self) -> str:

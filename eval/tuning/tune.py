@@ -60,7 +60,7 @@ def tune_benchmark(
     with folder.locked():
         (wanted.folder / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
         options = made.prompter.settings
-        base = VoteOptions(options.order_limit, options.optional_share, "none", options.stopping_level)
+        base = VoteOptions(options.order_limit, options.optional_share)
         decoder = ToolDecoder(place.model, place.tokenizer, options.strategy, prompt_cache_mb=0)
         method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
         evidence = Evidence(

@@ -22,7 +22,7 @@ from tooldecoding.result import DecodeResult
 from tooldecoding.testing import SyntheticEngine
 from tooldecoding.tokens.trie import Trie
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
-from voting import Stopping, orders_needed
+from voting import orders_needed
 
 
 def reads(good: str, literal: Callable[[str, bool], str]) -> Callable[[str], str]:
@@ -204,11 +204,11 @@ def decided(result: DecodeResult) -> list[tuple[str, bool]]:
     return [(repr(c.voted.arguments), c.voted.valid) for c in result.calls]
 
 
-def fewest(full: DecodeResult, stopping: Stopping, level: float, share: float) -> int:
+def fewest(full: DecodeResult, share: float) -> int:
     """How many orders settle the first vote if no order is begun before all earlier ones are finished."""
     [call, *_] = full.calls
     count, total = 0, len(call.candidates)
-    while more := orders_needed(call.candidates[:count], TOOLS[call.voted.name], total, stopping, level, share):
+    while more := orders_needed(call.candidates[:count], TOOLS[call.voted.name], total, "exact", share):
         count += more
     return count
 
@@ -221,16 +221,11 @@ def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> 
         fields["order_limit"] = (12, 6, 5, 12)[number // 4 % 4]
         every = decode_weather(new_engine(), **fields)
         exact = decode_weather(new_engine(), **fields, stopping="exact")
-        laxer = decode_weather(new_engine(), **fields, stopping="posterior", stopping_level=0.1)
         assert exact.text == every.text and decided(exact) == decided(every)
-        for early, full in ((exact, every), (laxer, every)):
-            for one, other in zip(early.calls[:1], full.calls, strict=False):
-                assert one.candidates == other.candidates[: len(one.candidates)]
-                assert one.orders_possible == len(other.candidates)
-        share = fields["optional_share"]
-        assert len(exact.calls[0].candidates) == fewest(every, "exact", 0.05, share)
-        assert len(laxer.calls[0].candidates) == fewest(every, "posterior", 0.1, share)
-        assert len(laxer.calls[0].candidates) <= len(exact.calls[0].candidates)
+        one, other = exact.calls[0], every.calls[0]
+        assert one.candidates == other.candidates[: len(one.candidates)]
+        assert one.orders_possible == len(other.candidates)
+        assert len(one.candidates) == fewest(every, fields["optional_share"])
         for cost in ("positions", "forced_tokens", "constrained_tokens", "free_tokens"):
             spent, of = getattr(exact.counters, cost), getattr(every.counters, cost)
             assert spent <= of

@@ -27,8 +27,7 @@ TASKS = [(PROMPTS[0], lookup(WEATHER)), (f"say 'New York' to Bob {PROMPTS[1]}", 
 SETTINGS: dict[str, dict[str, Any]] = {
     "orders": {"format": "api-bank", "order_limit": 6},
     "drafts": {"format": "pythonic", "order_limit": 1, "max_calls": 2},
-    "exact": {"format": "pythonic", "order_limit": 6, "max_calls": 2, "stopping": "exact"},
-    "posterior": {"order_limit": 6, "stopping": "posterior", "stopping_level": 0.5, "optional_share": 0.2},
+    "exact": {"format": "pythonic", "order_limit": 6, "max_calls": 2, "stopping": "exact", "optional_share": 0.2},
 }
 
 THOROUGH = ("llama", "bloom")

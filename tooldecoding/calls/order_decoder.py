@@ -154,7 +154,6 @@ class OrderDecoder:
             self._tool.spec,
             self.possible,
             options.stopping,
-            options.stopping_level,
             options.optional_share,
             unfinished,
         )

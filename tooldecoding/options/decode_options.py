@@ -23,13 +23,7 @@ from tooldecoding.options.option import (
     described,
     option,
 )
-from voting import (
-    DEFAULT_OPTIONAL_SHARE,
-    DEFAULT_ORDER_LIMIT,
-    DEFAULT_STOPPING_LEVEL,
-    OrderScheme,
-    Stopping,
-)
+from voting import DEFAULT_OPTIONAL_SHARE, DEFAULT_ORDER_LIMIT, OrderScheme, Stopping
 
 AUTO: Final = "auto"
 """The ``format`` of a chat model: the one in which its chat template writes calls."""
@@ -66,7 +60,7 @@ class DecodeOptions:
     See Also
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
-    voting.orders_needed : ``stopping`` and ``stopping_level``.
+    voting.orders_needed : ``stopping``.
     voting.confidence : ``min_confidence``.
     """
 
@@ -136,9 +130,6 @@ class DecodeOptions:
         (), "An argument that the model may work out by itself.", metavar="[TOOL.]KEY", expected="keys"
     )
     stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
-    stopping_level: Annotated[float, Bounds(ge=0, le=0.5)] = option(
-        DEFAULT_STOPPING_LEVEL, "posterior stops when the probability of another winner is below this."
-    )
     min_confidence: Share | None = option(None, "Mark parameters whose confidence is below this.", metavar="P")
 
     def __post_init__(self) -> None:

@@ -60,7 +60,6 @@ class Extension(Strict):
     order_limit: Annotated[int, Field(ge=1, le=1000)] | None = None
     orders: OrderScheme | None = None
     stopping: Stopping | None = None
-    stopping_level: Annotated[float, Field(ge=0, le=0.5)] | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     optional_arguments: OptionalArguments | None = None
     require_grounded: bool | None = None
