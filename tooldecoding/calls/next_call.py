@@ -1,16 +1,19 @@
 """The choice behind a call: another call, or the end of all calls."""
 
 import bisect
+import json
 from collections.abc import Sequence
+from typing import Final
 
 from lookup.dictionary import ToolSpec
 from lookup.languages.codepoints import RESERVED
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.json_objects import JSON_LIST
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import shared_length
 from tooldecoding.tokens.token_texts import END
 from tooldecoding.tokens.way_out import Verdict, log_odds_of_going_on
+
+_FURTHER: Final = ",\n"
 
 
 class NextCall:
@@ -60,13 +63,21 @@ class NextCall:
 
 
 class CallsAsList:
-    """Asks whether another call follows, on a branch beside the writing: it has read the calls so far as a flat list.
+    """Asks whether another call follows, on a branch beside the writing: it has read the calls so far as a JSON list.
 
-    Small models that never write a second call by themselves often know that one is wanted, and show it best in a flat
-    JSON list, whatever format they write calls in. The log-odds of ``, {`` against all else::
+    Small models that never write a second call by themselves often know that one is wanted, and show it best in a list
+    as they write it in answers, whatever format they write calls in. The log-odds of a comma against all else; the
+    brace before it is not settled, since models write both in one token::
 
-        [{"name": "get_weather", "arguments": {"city": "Rome"}} ──┬── , {"name": "…   goes on
-                                                               └── ]              leaves
+        ```json
+        [
+          {
+            "name": "get_weather",
+            "arguments": {
+              "city": "Rome"
+            }
+         ──┬── },\\n   goes on
+           └── }\\n    leaves
 
     Parameters
     ----------
@@ -76,14 +87,15 @@ class CallsAsList:
 
     def __init__(self, branch: Branch) -> None:
         self._branch = branch
-        self._count = 0
+        branch.write("```json\n[")
+        self._before = "\n"
 
     async def log_odds(self, call: Call) -> float:
         """Add a call; returns the natural log-odds of another one against the end."""
-        self._branch.settle()
-        self._branch.write(JSON_LIST.start(self._count) + JSON_LIST.render_call(call.name, call.arguments, self._count))
-        self._count += 1
-        return await log_odds_of_going_on(self._branch, _further_item, JSON_LIST.start(1), closely=True)
+        written = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False, indent=2)
+        self._branch.write(self._before + "  " + written.replace("\n", "\n  "))
+        self._before = _FURTHER
+        return await log_odds_of_going_on(self._branch, _further_item, _FURTHER)
 
     def release(self) -> None:
         """Tell the engine that nothing more is asked."""
@@ -91,10 +103,9 @@ class CallsAsList:
 
 
 def _further_item(text: bytes) -> Verdict:
-    written = text.lstrip()
-    if not written:
+    if not text:
         return "open"
-    return "on" if written.startswith(b",") else "out"
+    return "on" if text.startswith(b",") else "out"
 
 
 def _shown(start: str) -> int:

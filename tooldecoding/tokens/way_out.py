@@ -31,9 +31,7 @@ _WIDTH: Final = 4
 _FAR: Final = 128
 """Behind so many bytes, nothing that is still open is looked at further: white space without an end leaves."""
 _NEGLIGIBLE: Final = 0.05
-"""What is open is looked behind if it is a larger part of the likeliest that is; or of what goes on and what leaves."""
-_LOOKS: Final = 2
-"""Passes at most, where the number is wanted."""
+"""What is open is looked behind if it is a larger part of the likeliest that is."""
 
 
 class _Open(NamedTuple):
@@ -44,9 +42,7 @@ class _Open(NamedTuple):
     probability: float
 
 
-async def log_odds_of_going_on(
-    branch: Branch, verdict: Callable[[bytes], Verdict], expected: str, closely: bool = False
-) -> float:
+async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdict], expected: str) -> float:
     """Return the natural log of how much likelier the model goes on behind the pending text than that it leaves.
 
     Nothing is written. A special token without a text leaves, and so does every text that ``verdict`` does not know.
@@ -59,12 +55,9 @@ async def log_odds_of_going_on(
         Says what a text behind the pending one does; never "open" for a text of which no longer one goes on.
     expected : str
         What models are likely to write before it shows.
-    closely : bool
-        Whether the number itself is wanted, to compare it with any threshold, for at most two passes more; else texts
-        are looked behind until it is clear whether the number is above 0.
     """
     logits = await branch.compute(expected)
-    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode(), closely)
+    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode())
     weigher.read(_Open((), b"", 1.0), logits)
     for _ in range(len(branch.pending.text) + _FAR):
         looked = weigher.next_known() or weigher.next_open()
@@ -78,12 +71,11 @@ async def log_odds_of_going_on(
 class _Weigher:
     """Adds up the probabilities of texts that go on, that leave, and that are open."""
 
-    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes, closely: bool) -> None:
+    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes) -> None:
         self._table = branch.table
         self._pending = branch.pending.text
         self._expected = expected
         self._tried = tuple(token for token, _ in branch.fed.tried)
-        self._looks = _LOOKS if closely else None
         self._verdict = verdict
         self._weights = {"on": 0.0, "out": 0.0}
         self._open: list[_Open] = []
@@ -105,14 +97,8 @@ class _Weigher:
     def next_open(self) -> list[_Open]:
         """Return the likeliest open texts, which are then read; none if they are too long or could change nothing."""
         most, left = len(self._pending) + _FAR, sum(o.probability for o in self._open)
-        on, out = self._weights["on"], self._weights["out"]
-        if self._looks is None:
-            if left < abs(on - out):
-                return []
-        elif not self._looks or left < _NEGLIGIBLE * min(on, out):
+        if left < abs(self._weights["on"] - self._weights["out"]):
             return []
-        else:
-            self._looks -= 1
         self._open.sort(key=lambda o: (len(o.written) > most, -o.probability))
         looked = [o for o in self._open[:_WIDTH] if len(o.written) <= most]
         looked = [o for o in looked if o.probability > _NEGLIGIBLE * looked[0].probability]
