@@ -171,8 +171,8 @@ class DecodeResult:
 
 
 def finite(numbers: Sequence[float]) -> list[float | None]:
-    """Return numbers as JSON has them: None for infinite ones."""
-    return [number if math.isfinite(number) else None for number in numbers]
+    """Return numbers as JSON has them, to three digits behind the point: None for infinite ones."""
+    return [round(number, 3) if math.isfinite(number) else None for number in numbers]
 
 
 def _call_to_json(call: DecodedCall) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import bisect
 import json
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -91,10 +92,12 @@ class CallsAsList:
         self._before = "\n"
 
     async def log_odds(self, call: Call) -> float:
-        """Add a call; returns the natural log-odds of another one against the end."""
+        """Add a call; returns the natural log-odds of another one against the end, -inf where the context is full."""
         written = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False, indent=2)
         self._branch.write(self._before + "  " + written.replace("\n", "\n  "))
         self._before = _FURTHER
+        if self._branch.room_behind is not None and self._branch.room_behind < len(_FURTHER):
+            return -math.inf
         return await log_odds_of_going_on(self._branch, _further_item, _FURTHER)
 
     def release(self) -> None:

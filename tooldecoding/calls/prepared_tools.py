@@ -133,8 +133,8 @@ class PreparedTool:
         call_format = self.call_format
         texts = [self.spec.name, *(call_format.separator + call_format.key(p.name) for p in required)]
         fixed = len("".join([*texts, call_format.start(0), call_format.end]).encode()) // _BYTES
-        # one more branch reads what was voted
-        return Need(options.draft_tokens, orders + 1, drafts, fixed + values)
+        # one more branch reads what was voted, and one is asked for a further call
+        return Need(options.draft_tokens, orders + 1 + options.asks_for_further_calls, drafts, fixed + values)
 
 
 class PreparedTools:

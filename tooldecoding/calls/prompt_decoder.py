@@ -24,6 +24,7 @@ from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, s
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.scheduler import together
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
 from voting import VotedCall, carries
@@ -123,7 +124,7 @@ class PromptDecoder:
     async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
         branch.draft_tokens = self._options.draft_tokens
-        if self._options.next_call_threshold is not None and self._next_call(1) is not None:
+        if self._options.asks_for_further_calls and self._next_call(1) is not None:
             branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
             self._as_list = CallsAsList(asking)
         try:
@@ -262,10 +263,10 @@ class PromptDecoder:
         room = branch.room_behind
         goes_on = room is None or room >= self._reserve
         if goes_on:
-            as_list = self._as_list
-            log_odds = await (next_call.log_odds(branch) if as_list is None else as_list.log_odds(call))
-            self._log_odds.append(log_odds)
-            goes_on = log_odds > (self._options.next_call_threshold or 0.0)
+            asked = [] if self._as_list is None else [self._as_list.log_odds(call)]
+            by_itself, *answers = await together([next_call.log_odds(branch), *asked])
+            goes_on = by_itself > 0 or any(answer > (self._options.next_call_threshold or 0.0) for answer in answers)
+            self._log_odds.append(by_itself if by_itself > 0 or not answers else answers[0])
             next_call.write(branch, goes_on)
         if not goes_on:
             branch.end()

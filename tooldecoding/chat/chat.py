@@ -38,7 +38,7 @@ def chat_request(
     """Return the request for a conversation.
 
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
-    ``with_tools`` if it prints none.
+    ``with_tools`` if it prints none; models whose template prints them are asked for further calls.
 
     Raises
     ------
@@ -51,6 +51,8 @@ def chat_request(
     asked = options.format
     options = replace(options, format=chat_format(options, tokenizer))
     habits = habits_of(tokenizer)
+    if options.next_call_threshold is None and habits.prints_tools:
+        options = replace(options, next_call_threshold=0.0)  # a model that was not trained on tools cannot tell
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not habits.leaves_out_tools)
     tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)

@@ -1,5 +1,6 @@
 """What a decode does."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -15,7 +16,6 @@ from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.option import (
     Count,
     CountOrNone,
-    Finite,
     NotNegative,
     Positive,
     Share,
@@ -107,12 +107,13 @@ class DecodeOptions:
     repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
     stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT", expected="texts")
     max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
-    next_call_threshold: Finite | None = option(
+    next_call_threshold: Annotated[float, Bounds(ge=-math.inf)] | None = option(
         None,
-        "Another call follows if its log-odds against the end are above this, asked beside the writing with the calls "
-        "so far as a JSON list.",
+        "Another call follows if the model writes one, or if its log-odds are above this when it is asked beside the "
+        "writing; inf never asks.",
         metavar="T",
-        default_text="what the model writes by itself",
+        expected="a number or inf",
+        default_text="0 for messages, if the model's chat template prints tools; else inf",
     )
     draft_tokens: CountOrNone = option(
         32, "Most draft tokens per forward pass; 0 for none. Changes the number of passes, not the calls."
@@ -143,6 +144,11 @@ class DecodeOptions:
     def in_conversation(self) -> Self:
         """Return these options for messages: without a ``tool_choice``, the model decides."""
         return replace(self, tool_choice="auto") if self.tool_choice is None else self
+
+    @property
+    def asks_for_further_calls(self) -> bool:
+        """Whether a branch beside the writing is asked behind each call whether another one follows."""
+        return self.call_format.parallel and self.max_calls > 1 and self.next_call_threshold not in (None, math.inf)
 
     @property
     def call_format(self) -> CallFormat:

@@ -26,8 +26,6 @@ Positive = Annotated[float, Bounds(gt=0, allow_inf_nan=False)]
 """Above 0."""
 NotNegative = Annotated[float, Bounds(ge=0, allow_inf_nan=False)]
 """0 or more."""
-Finite = Annotated[float, Bounds(allow_inf_nan=False)]
-"""Any number."""
 Share = Annotated[float, Bounds(ge=0, le=1)]
 """0 to 1."""
 
