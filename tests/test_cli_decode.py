@@ -54,8 +54,8 @@ def test_json_is_as_documented(decode: Cli) -> None:
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert list(result) == [
-        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated", "asked",
-        "next_call_log_odds", "candidates", "counters",
+        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated",
+        "next_call_log_odds", "asked", "candidates", "counters",
     ]  # fmt: skip
     assert result["id"] == "dialogue"
     (call,) = result["calls"]

@@ -136,7 +136,8 @@ def test_a_request_that_fails_by_itself_leaves_the_others(
             for number, fields in enumerate(ours, 1):
                 together.append(clients.submit(server.answered, **fields))
                 wait_until(lambda number=number: server.asked == number)  # type: ignore[misc]
-            bad = clients.submit(server.ask, tools=theirs, tool_choice="required", stream=True)
+            one = {"tool_choice": "required", "parallel_tool_calls": False}  # it fails before anything is streamed
+            bad = clients.submit(server.ask, tools=theirs, stream=True, **one)
             wait_until(lambda: server.asked == len(ours) + 1)
         assert error_of(bad.result(), 500)["message"] == "internal error"
         assert [each.result() for each in together] == alone
