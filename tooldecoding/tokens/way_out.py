@@ -8,8 +8,6 @@ writes a newline, and then the end of its turn::
 
 Token by token the newline begins the opener of a further call, and no end. So both are weighed with all that the model
 would write behind them, in every spelling: the probabilities of all texts that go on against those of all others.
-A choice may have another threshold than 0: a model may rank its choices well and place them badly, so that log-odds of
--6 are a clear yes. So what is expected is weighed where it is unlikely, too.
 """
 
 import math
@@ -18,14 +16,14 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.branch import Branch
 
 Verdict = Literal["on", "out", "open"]
 """Whether a text goes on, leaves, or may still do both."""
 
 _LIKELY: Final = 64
-"""So many tokens are read at a place, beside those that write what is expected; all others leave."""
+"""So many tokens are read at a place; all others leave."""
 _WIDTH: Final = 4
 """So many open texts are looked behind in one pass."""
 _FAR: Final = 128
@@ -57,10 +55,10 @@ async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdic
         What models are likely to write before it shows.
     """
     logits = await branch.compute(expected)
-    weigher = _Weigher(branch, verdict, branch.pending.text + expected.encode())
+    weigher = _Weigher(branch, verdict)
     weigher.read(_Open((), b"", 1.0), logits)
     for _ in range(len(branch.pending.text) + _FAR):
-        looked = weigher.next_known() or weigher.next_open()
+        looked = weigher.next_open()
         if not looked:
             break
         for place, logits in zip(looked, await branch.fed.after([o.path for o in looked]), strict=True):
@@ -71,11 +69,9 @@ async def log_odds_of_going_on(branch: Branch, verdict: Callable[[bytes], Verdic
 class _Weigher:
     """Adds up the probabilities of texts that go on, that leave, and that are open."""
 
-    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict], expected: bytes) -> None:
+    def __init__(self, branch: Branch, verdict: Callable[[bytes], Verdict]) -> None:
         self._table = branch.table
         self._pending = branch.pending.text
-        self._expected = expected
-        self._tried = tuple(token for token, _ in branch.fed.tried)
         self._verdict = verdict
         self._weights = {"on": 0.0, "out": 0.0}
         self._open: list[_Open] = []
@@ -87,12 +83,6 @@ class _Weigher:
         if not on or not out:
             return math.inf if on else -math.inf
         return math.log(on) - math.log(out)
-
-    def next_known(self) -> list[_Open]:
-        """Return the open texts behind which the logits are known, which are then read."""
-        known = [o for o in self._open if o.path == self._tried[: len(o.path)]]
-        self._open = [o for o in self._open if o not in known]
-        return known
 
     def next_open(self) -> list[_Open]:
         """Return the likeliest open texts, which are then read; none if they are too long or could change nothing."""
@@ -109,13 +99,11 @@ class _Weigher:
         """Weigh the tokens behind a text; within the pending bytes only those that write them."""
         left = self._pending[len(place.written) :]
         if left:
-            likely = logits.likeliest_among(self._writing(left), _LIKELY)
+            low, high = self._table.stretch(left)
+            within = np.union1d(self._table.beginnings(left), self._table.sorted_ids[low:high])
+            likely = logits.likeliest_among(within, _LIKELY)
         else:
             likely = logits.likeliest(_LIKELY)
-            if self._expected.startswith(place.written) and len(self._expected) > len(place.written):
-                read = {token for token, _ in likely}
-                unlikely = [t for t in self._writing(self._expected[len(place.written) :]) if t not in read]
-                likely += [(token, math.exp(logits.logprob(token))) for token in unlikely]
             self._weights["out"] += place.probability * max(0.0, 1 - sum(share for _, share in likely))
         for token, share in likely:
             text, probability = self._table.texts[token], place.probability * share
@@ -125,8 +113,3 @@ class _Weigher:
                 self._open.append(_Open((*place.path, token), written, probability))
             else:
                 self._weights[verdict] += probability
-
-    def _writing(self, text: bytes) -> Tokens:
-        """Return the tokens that write a beginning of a text, all of it, or more."""
-        low, high = self._table.stretch(text)
-        return np.union1d(self._table.beginnings(text), self._table.sorted_ids[low:high])
