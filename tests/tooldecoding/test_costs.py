@@ -26,7 +26,9 @@ from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tooldecoding.testing import SyntheticDecoder
-from tooldecoding.tokens.likeliest import likeliest
+from tooldecoding.tokens.fed_tokens import FedTokens
+from tooldecoding.tokens.pending import Pending
+from tooldecoding.tokens.token_choice import ValueChoice
 from tools import WEATHER, in_order, lookup, parameter, tool
 
 KINDS = ("byte level", "pieces and bytes")
@@ -216,13 +218,14 @@ def states(format: str, seed: int) -> Iterator[ValueState]:
 @pytest.mark.parametrize(("seed", "format"), list(enumerate(CALL_FORMATS)))
 def test_no_likelier_token_is_accepted(seed: int, format: str) -> None:
     table, found, pending = synthetic().table, 0, (b"", b"='", " 北".encode())[seed % 3]
+    fed = FedTokens(likes(), 0, [])
     for number, state in enumerate(states(format, seed)):
         if not state.tail:  # the grammar does it: nothing else looks at the bytes of an unfinished character
             assert not any(state(bytes([0xED, second])) for second in range(0xA0, 0xC0)), "half a surrogate"
         for spread in (0.0, 8.0):
             logits = torch.randn(len(table.texts), generator=torch.Generator().manual_seed(number)) * spread
             admitted = [t for t, text in enumerate(table.texts) if text and admits(state, pending, text)]
-            token = likeliest(NextTokenLogits(logits), state, table, pending)
+            token = ValueChoice(fed, Pending(table, b"", pending), NextTokenLogits(logits), state).greedy()
             assert (token is None) == (not admitted)
             if token is not None:
                 assert token in admitted and logits[token] == logits[admitted].max()

@@ -52,11 +52,11 @@ class NameTrie(Trie):
 
     def called(self, written: bytes) -> tuple[int, int] | None:
         """Return the tool whose name and bracket ``written`` begins with, and the number of their bytes."""
-        place = self.covered(written)
-        if place is None:
+        node = self.covered(written)
+        if node is None:
             return None
-        tool, behind = self._entries[self.number(place)]
-        return tool, place.written - len(behind.encode())
+        tool, behind = self._entries[node.number]
+        return tool, node.written - len(behind.encode())
 
 
 def _behind(tool: ToolSpec, call_format: CallFormat) -> list[str]:

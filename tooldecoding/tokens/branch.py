@@ -4,23 +4,19 @@
 ``tooldecoding.scheduler`` how the coroutines here get their logits.
 """
 
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError
-from tooldecoding.tokens.contest import Permitted, in_choice, in_value, likeliest_outcome, likeliest_start, log_weight
 from tooldecoding.tokens.fed_tokens import FedTokens
-from tooldecoding.tokens.likeliest import Accept, likeliest
-from tooldecoding.tokens.pending import Pending
+from tooldecoding.tokens.pending import CONTEXT_BYTES, Pending
+from tooldecoding.tokens.token_choice import Accept, TrieChoice, ValueChoice
 from tooldecoding.tokens.token_table import TokenTable, is_characters
-from tooldecoding.tokens.trie import Trie, TrieNode
+from tooldecoding.tokens.trie import Trie
 
 Draft = Callable[[], str]
 """Returns the text that is expected behind the pending text; empty if there is no guess."""
@@ -45,11 +41,6 @@ class Pick(NamedTuple):
     token: int
     piece: bytes
     logits: NextTokenLogits
-
-    @property
-    def logprob(self) -> float:
-        """Natural log-probability of the token in the whole vocabulary."""
-        return self.logits.logprob(self.token)
 
 
 class Beginning(NamedTuple):
@@ -87,7 +78,6 @@ class Branch:
         Label of the token that is settled next: what was decided where the pending text begins.
     """
 
-    table: TokenTable
     fed: FedTokens
     tally: Tally
     context: int | None
@@ -117,8 +107,8 @@ class Branch:
         if not settled or not last or not is_characters(last) or table.is_special(prompt_ids[-1]):
             settled, last = list(prompt_ids), b""
         unfed = settled[engine.reuse(branch_id, settled) :]
-        pending = Pending(b"").behind(table.join(settled[-_CONTEXT_TOKENS:])).plus(last)
-        return cls(table, FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
+        pending = Pending(table, table.join(settled[-_CONTEXT_TOKENS:])[-CONTEXT_BYTES:], last)
+        return cls(FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
 
     async def forks(self, count: int, ways: int | None = None, beginning: Beginning | None = None) -> list["Branch"]:
         """Return this branch and ``count - 1`` copies; ``ways`` is how many there will be in the end.
@@ -142,6 +132,11 @@ class Branch:
         return [self, *copies]
 
     @property
+    def table(self) -> TokenTable:
+        """The tokens and their texts."""
+        return self.pending.table
+
+    @property
     def can_escort(self) -> bool:
         """Whether copies of this branch that only write drafts for it are likely to save more than they cost."""
         engine = self.fed.engine
@@ -160,12 +155,12 @@ class Branch:
     @property
     def all_ids(self) -> tuple[int, ...]:
         """Tokens behind the prompt, including the tokenizer's tokens of the pending text."""
-        return (*self.ids, *self.pending.tokens(self.table))
+        return (*self.ids, *self.pending.tokens())
 
     @property
     def all_labels(self) -> tuple[Label, ...]:
         """The label of each of ``all_ids``."""
-        rest: list[Label] = ["forced"] * (len(self.pending.tokens(self.table)) - 1)
+        rest: list[Label] = ["forced"] * (len(self.pending.tokens()) - 1)
         return (*self.labels, self.decided, *rest) if self.pending.text else tuple(self.labels)
 
     def release(self) -> None:
@@ -189,7 +184,7 @@ class Branch:
 
     def settle(self) -> None:
         """Settle the pending text in the tokenizer's own tokens."""
-        for token in self.pending.tokens(self.table):
+        for token in self.pending.tokens():
             self._settle(token)
 
     def take(self, pick: Pick, label: Label) -> None:
@@ -215,31 +210,19 @@ class Branch:
         """
         self._settle_sure()
         while True:
-            own = self.pending.tokens(self.table)
-            logits = await self.fed.compute(self._expected(own) if self.fed.logits is None else ())
-            token = likeliest(logits, accept, self.table, self.pending.text)
-            if token is None:
-                known = f"{self.pending.context!r} + {self.pending.text!r}"
-                raise TokenizerError("no token of the model can go on with the call", f": {self.table.name}, {known}")
-            text = self.pending.text
-            if token not in own[:1] and len(self.table.text(token)) < len(text):
-                may = in_value(accept, self.table, text)
-                if not (await self._outweighs(token, own[0], text, logits, may)):
-                    token = likeliest(logits, accept, self.table, text, only=own[0])
-                    assert token is not None
-            if self.table.text(token) == text and self.fed.engine.can_drop:
-                token = await self._or_longer(token, accept, logits)
-            piece = self._piece(token)
+            logits = await self._logits()
+            token = await ValueChoice(self.fed, self.pending, logits, accept).token()
+            piece = self.pending.piece(token)
             if piece:
                 return Pick(token, piece, logits)
-            if token != own[0]:
+            if token != self.pending.tokens()[0]:
                 self._decide("constrained")
             self._settle(token)
 
     async def compute(self, expected: str = "") -> NextTokenLogits:
         """Return the logits behind the settled tokens; the pending ones are tried, with a text that is likely next."""
         self._settle_sure()
-        return await self.fed.compute(self.pending.tokens(self.table, expected.encode()))
+        return await self.fed.compute(self.pending.tokens(expected.encode()))
 
     async def free_token(self, choose: Choose | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
@@ -250,7 +233,7 @@ class Branch:
             By default the likeliest token is taken.
         """
         self.settle()
-        logits = await self.fed.compute(self._expected(()) if self.fed.logits is None else ())
+        logits = await self._logits()
         token = choose(logits, self.ids) if choose else logits.best
         return Pick(token, self.table.texts[token] or b"", logits)
 
@@ -265,106 +248,27 @@ class Branch:
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """
-        place = trie.all
+        node = trie.root
         logprobs: list[float] = []
-        while not trie.is_decided(place):
-            for token in self.pending.sure(self.table, trie.shared(place)):
-                place = trie.narrowed(place, self._piece(token))
+        while not node.is_decided:
+            for token in self.pending.sure(node.shared):
+                node = node.narrowed(self.pending.piece(token))
                 self._settle(token)
-            own = self.pending.tokens(self.table, trie.shared(place))
-            logits = await self.fed.compute(own, self._on_offer(trie, place, own))
-            token, logprob = await self._chosen(trie, place, logits, as_written)
-            narrowed = trie.narrowed(place, self._piece(token))
-            if narrowed.left < place.left:
+            own = self.pending.tokens(node.shared)
+            logits = await self.fed.compute(own, node.tokens_along(self.pending.text, own))
+            token, logprob = await TrieChoice(self.fed, self.pending, logits, node, as_written).token()
+            narrowed = node.narrowed(self.pending.piece(token))
+            if narrowed.left < node.left:
                 logprobs.append(logprob)
+            if narrowed.left < node.left or (token,) != own[:1]:
                 self._decide("constrained")
-            elif (token,) != own[:1]:
-                self._decide("constrained")
-            if trie.is_decided(narrowed):
-                place = narrowed._replace(written=place.written)
+            if narrowed.is_decided:
+                node = narrowed._replace(written=node.written)
             else:
                 self._settle(token)
-                place = narrowed
-        self.write(trie.rest(place))
-        return trie.number(place), logprobs
-
-    async def _chosen(
-        self, trie: Trie, place: TrieNode, logits: NextTokenLogits, as_written: bool
-    ) -> tuple[int, float]:
-        """Return the token by which the model chooses, and its log-probability among those on offer."""
-        text = self.pending.text
-        offered, may = trie.tokens(text, place), in_choice(trie, place, text)
-        while True:
-            token, logprob = logits.best_among(offered)
-            written = self.table.text(token)
-            if len(written) >= len(text):
-                break
-            determined = text + trie.shared(place)
-            own = self.pending.tokens(self.table, determined[len(text) :])[0]
-            if token == own or (await self._outweighs(token, own, determined, logits, may)):
-                return token, logprob
-            offered = offered[offered != token]
-        node = trie.narrowed(place, self._piece(token))
-        weighed = self.fed.engine.can_drop and not trie.is_decided(node) and (not as_written or written == text)
-        low, high = self.table.stretch(written)
-        if weighed and len(np.intersect1d(offered, self.table.sorted_ids[low:high])) > 1:  # others begin with it
-            [[behind]] = await self.fed.behind([(token,)])
-            token = likeliest_outcome(trie, place, text, self.table, token, offered, logits, behind, as_written)
-            logprob = logits.logprob(token) - math.log(logits.share(offered))
-        return token, logprob
-
-    async def _or_longer(self, token: int, accept: Accept, logits: NextTokenLogits) -> int:
-        """Return a token that writes the pending text, or a longer one that begins the likeliest text.
-
-        They are compared where the model would not go on as it may, or in bytes with which the longer one begins.
-        """
-        text = self.pending.text
-        if not self.table.goes_beyond(text):
-            return token
-        [[behind]] = await self.fed.behind([(token,)])
-        best = self.table.texts[behind.best]
-        if best and accept(best) is not None:
-            likewise = self.table.beginnings(text + best)[-1]
-            if len(self.table.text(likewise)) <= len(text):
-                return token
-        return likeliest_start(token, text, accept, self.table, logits, behind)
-
-    async def _outweighs(
-        self, token: int, own: int, determined: bytes, logits: NextTokenLogits, may: Permitted
-    ) -> bool:
-        """Whether a token is likelier than the tokenizer's own, each with what is permitted behind it.
-
-        Where the engine cannot drop tokens, no token is.
-
-        Parameters
-        ----------
-        determined : bytes
-            Text behind the settled tokens that is written whatever is chosen; both are compared up to its end.
-        """
-        if not self.fed.engine.can_drop:
-            return False
-        paths = []
-        for first in (token, own):
-            begun = self.pending.behind(self.table.text(first))
-            rest = begun._replace(text=determined[len(self.table.text(first)) :])
-            paths.append((first, *rest.tokens(self.table)))
-        behind = await self.fed.behind(paths)
-        weights = [log_weight(logits, path, found, self.table, may) for path, found in zip(paths, behind, strict=True)]
-        return weights[0] > weights[1]
-
-    def _on_offer(self, trie: Trie, place: TrieNode, tried: Sequence[int]) -> list[Tokens]:
-        """Return the tokens that the trie admits here, and behind each tried token."""
-        text = self.pending.text
-        offers = [trie.tokens(text, place)]
-        for token in tried:
-            written = self.table.text(token)
-            place, text = trie.narrowed(place, written[len(text) :]), text[len(written) :]
-            offers.append(trie.tokens(text, place))
-        return offers
-
-    def _piece(self, token: int) -> bytes:
-        """Return what a token adds behind the pending text."""
-        return self.table.text(token)[len(self.pending.text) :]
+                node = narrowed
+        self.write(node.rest)
+        return node.number, logprobs
 
     def _decide(self, label: Label) -> None:
         """Note that the model decides here; the first decision at a place gives the label."""
@@ -372,30 +276,32 @@ class Branch:
             self.decided = label
 
     def _settle_sure(self) -> None:
-        for token in self.pending.sure(self.table):
+        for token in self.pending.sure():
             self._settle(token)
 
-    def _expected(self, own: tuple[int, ...]) -> tuple[int, ...]:
-        """Return the tokens to try: the pending text's own tokens, and the draft's behind them."""
-        if self.draft is None or not self.draft_tokens:
-            return own
-        return self._drafted(self.pending, own, self.draft(), self.room)
+    async def _logits(self) -> NextTokenLogits:
+        """Return the logits behind the settled tokens; if that takes a pass, pending text and draft are tried in it."""
+        if self.fed.logits is not None:
+            return await self.fed.compute()
+        draft = self.draft() if self.draft is not None and self.draft_tokens else ""
+        return await self.fed.compute(self._drafted(self.pending, draft, self.room))
 
     def _tried(self, beginning: Beginning) -> tuple[int, ...]:
         """Return the tokens that this branch would feed once it has written a beginning."""
         pending = self.pending.plus(beginning.text)
-        sure = pending.sure(self.table)
+        sure = pending.sure()
         for token in sure:
-            pending = pending.behind(self.table.text(token))
+            pending = pending.behind(token)
         room = None if self.room is None else self.room - len(sure)
-        return (*sure, *self._drafted(pending, pending.tokens(self.table), beginning.draft, room))
+        return (*sure, *self._drafted(pending, beginning.draft, room))
 
-    def _drafted(self, pending: Pending, own: tuple[int, ...], draft: str, room: int | None) -> tuple[int, ...]:
-        """Return ``own``, the tokens of pending text, with those of a draft behind it."""
+    def _drafted(self, pending: Pending, draft: str, room: int | None) -> tuple[int, ...]:
+        """Return the tokenizer's own tokens of pending text, with those of a draft behind it."""
+        own = pending.tokens()
         if not draft:
             return own
         try:
-            tokens = pending.tokens(self.table, draft.encode())
+            tokens = pending.tokens(draft.encode())
         except TokenizerError:  # the prompt may hold characters that the tokenizer cannot write
             return own
         most = len(own) + self.draft_tokens
@@ -407,7 +313,7 @@ class Branch:
         self.ids.append(token)
         self.labels.append(self.decided)
         self.length += 1
-        self.pending = self.pending.behind(self.table.text(token))
+        self.pending = self.pending.behind(token)
         self.fed.settle(token)
         self.tally[self.decided] += 1
         self.decided = "forced"

@@ -29,21 +29,13 @@ Three things happen with pending bytes:
    fed along with the settled ones (*tried*, see ``Branch``), so that logits stand ready behind them, too: where the
    model agrees with its tokenizer, what is determined costs no forward pass of its own.
 
-**A boundary is not a wish.** A model that likes the short token ``=`` may want ``=None``, which is not permitted. Were
-``=`` settled, only tokens with ``'`` would be on offer, all of them unlikely, and the likeliest might be ``',``: a
-comma that nobody wants begins the value. So a token that leaves bytes pending is settled at once only if it is the
-tokenizer's own. Otherwise both are weighed together with what is permitted behind them (``contest``)::
+**A boundary is not a wish.** A model that likes the short token ``=`` may want ``=None``, which is not permitted. So a
+token that leaves bytes pending is settled at once only if it is the tokenizer's own; otherwise both are weighed with
+what is permitted behind them, as are a token and longer ones that begin with it (``tooldecoding.tokens.token_choice``).
 
-    P(=) · Σ P(permitted | =)   against   P(=') · Σ P(permitted | =')
-
-The same is asked of a token that ends with the pending bytes: behind ``=[`` the model may want ``str``, and be held to
-a quote. The short token wins where a permitted continuation is really cut that way (``=`` and ``'s``, if the vocabulary
-has it). The same holds in a choice, for each token that another one on offer begins with. A look ahead behind tokens
-that were not tried costs a pass. Where the engine cannot drop tokens, there is none, and the tokenizer's own token is
-taken.
-
-Choices among names, optional keys, enum members and ends are languages of bytes in the same way (``choices``), values
-are too (``value_state``): both say which bytes may follow the pending ones, and never how these are cut into tokens.
+Choices among names, optional keys, enum members and ends are languages of bytes in the same way
+(``tooldecoding.tokens.trie``), values are too (``tooldecoding.calls.value_end``): both say which bytes may follow the
+pending ones, and never how these are cut into tokens.
 
 **What others do.** *Token healing* of guidance (https://github.com/guidance-ai/guidance, "token healing" in its README;
 S. Lundberg, "The Art of Prompt Design: Prompt Boundaries and Token Healing", 2023) takes back the prompt's last token
@@ -60,7 +52,8 @@ from typing import NamedTuple
 
 from tooldecoding.tokens.token_table import TokenTable
 
-_CONTEXT_BYTES = 128
+CONTEXT_BYTES = 128
+"""So many bytes of the settled text are kept."""
 
 
 class Pending(NamedTuple):
@@ -68,29 +61,36 @@ class Pending(NamedTuple):
 
     Attributes
     ----------
+    table : TokenTable
     context : bytes
         The end of the settled text.
     text : bytes
         The determined text behind it.
     """
 
+    table: TokenTable
     context: bytes
     text: bytes = b""
 
     def plus(self, text: bytes) -> "Pending":
         """Return this with more determined text."""
-        return Pending(self.context, self.text + text)
+        return self._replace(text=self.text + text)
 
-    def behind(self, token: bytes) -> "Pending":
-        """Return what is pending after a token with this text is settled. The token may go beyond the pending bytes."""
-        return Pending((self.context + token)[-_CONTEXT_BYTES:], self.text[len(token) :])
+    def piece(self, token: int) -> bytes:
+        """Return what a token adds behind the pending text."""
+        return self.table.text(token)[len(self.text) :]
 
-    def sure(self, table: TokenTable, shared: bytes = b"") -> tuple[int, ...]:
+    def behind(self, token: int) -> "Pending":
+        """Return what is pending after a token is settled. The token may go beyond the pending bytes."""
+        written = self.table.text(token)
+        return Pending(self.table, (self.context + written)[-CONTEXT_BYTES:], self.text[len(written) :])
+
+    def sure(self, shared: bytes = b"") -> tuple[int, ...]:
         """Return the first tokens of every continuation, given that all continuations begin with ``shared``."""
         text = self.text + shared
-        return table.sure_after(self.context, text) if text else ()
+        return self.table.sure_after(self.context, text) if text else ()
 
-    def tokens(self, table: TokenTable, expected: bytes = b"") -> tuple[int, ...]:
+    def tokens(self, expected: bytes = b"") -> tuple[int, ...]:
         """Return the tokenizer's tokens of the pending text, with the text that is expected behind it.
 
         Raises
@@ -99,4 +99,4 @@ class Pending(NamedTuple):
             If the tokenizer cannot write the text.
         """
         text = self.text + expected
-        return table.encode_after(self.context, text) if text else ()
+        return self.table.encode_after(self.context, text) if text else ()

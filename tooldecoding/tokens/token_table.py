@@ -88,10 +88,7 @@ class TokenTable:
     def _find_stretch(self, prefix: bytes) -> tuple[int, int]:
         """Return the range in ``sorted_texts`` of the tokens that begin with ``prefix``: start and end."""
         low = bisect.bisect_left(self.sorted_texts, prefix)
-        first_behind = prefix.rstrip(b"\xff")
-        if not first_behind:
-            return low, len(self.sorted_texts)
-        return low, bisect.bisect_left(self.sorted_texts, first_behind[:-1] + bytes([first_behind[-1] + 1]), low)
+        return low, bisect.bisect_right(self.sorted_texts, prefix, low, key=lambda text: text[: len(prefix)])
 
     def _find_beginnings(self, text: bytes) -> list[int]:
         """Return the ids of the tokens that are a beginning of ``text``, or all of it."""
@@ -100,9 +97,7 @@ class TokenTable:
             low, high = self.stretch(text[:size])
             if low == high:
                 break
-            while low < high and len(self.sorted_texts[low]) == size:
-                found.append(int(self.sorted_ids[low]))
-                low += 1
+            found += self.sorted_ids[low : bisect.bisect_right(self.sorted_texts, text[:size], low, high)].tolist()
         return found
 
     def text(self, token: int) -> bytes:

@@ -13,27 +13,6 @@ _KEPT = 1024
 """The number of token sets that are cached."""
 
 
-class TrieNode(NamedTuple):
-    """A node of the trie: the texts that are still possible.
-
-    Attributes
-    ----------
-    start, end : int
-        Their range in the sorted list.
-    written : int
-        The number of their bytes that are written.
-    """
-
-    start: int
-    end: int
-    written: int
-
-    @property
-    def left(self) -> int:
-        """How many texts are still possible."""
-        return self.end - self.start
-
-
 class Trie:
     """The texts that the model may choose among. No text is the beginning of another.
 
@@ -44,108 +23,154 @@ class Trie:
         At least one.
     choices : sequence of int, optional
         The choice that each text stands for. By default each text is a choice of its own.
+
+    Attributes
+    ----------
+    texts, numbers, choices : list
+        The sorted texts as UTF-8, with the number and the choice of each.
+    known : dict
+        Token sets of nodes that were asked for.
     """
 
     def __init__(self, table: TokenTable, texts: Sequence[str], choices: Sequence[int] | None = None) -> None:
-        self._table = table
+        self.table = table
         pairs = sorted((text.encode(), number) for number, text in enumerate(texts))
-        self._texts = [text for text, _ in pairs]
-        self._numbers = [number for _, number in pairs]
-        self._choices = self._numbers if choices is None else [choices[number] for number in self._numbers]
-        self._known: dict[tuple[bytes, TrieNode], Tokens] = {}
-        self.all = TrieNode(0, len(pairs), 0)
+        self.texts = [text for text, _ in pairs]
+        self.numbers = [number for _, number in pairs]
+        self.choices = self.numbers if choices is None else [choices[number] for number in self.numbers]
+        self.known: dict[tuple[bytes, int, int, int], Tokens] = {}
 
-    def covered(self, written: bytes) -> TrieNode | None:
+    @property
+    def root(self) -> "TrieNode":
+        """The node of all texts, of which nothing is written."""
+        return TrieNode(self, 0, len(self.texts), 0)
+
+    def covered(self, written: bytes) -> "TrieNode | None":
         """Return the node of the text that ``written`` begins with; None if there is no such text."""
-        start = bisect.bisect_right(self._texts, written) - 1  # none begins another: the greatest one up to it
-        if start < 0 or not written.startswith(self._texts[start]):
+        start = bisect.bisect_right(self.texts, written) - 1  # none begins another: the greatest one up to it
+        if start < 0 or not written.startswith(self.texts[start]):
             return None
-        return TrieNode(start, start + 1, len(self._texts[start]))
+        return TrieNode(self, start, start + 1, len(self.texts[start]))
 
     def agreeing(self, written: bytes) -> int:
         """Return how many bytes ``written`` shares with the text that begins most like it."""
-        place = bisect.bisect_left(self._texts, written)
-        return max(shared_length(text, written) for text in self._texts[max(0, place - 1) : place + 1])
+        place = bisect.bisect_left(self.texts, written)
+        return max(shared_length(text, written) for text in self.texts[max(0, place - 1) : place + 1])
 
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
-        place = self.all
-        for size in range(len(written)):
-            place = self._next(place, written[size : size + 1])
-            if not place.left:
+        node = self.root
+        for byte in written:
+            node = node.child(byte)
+            if not node.left:
                 return b""
-        return self.rest(place) if place.left == 1 else self.shared(place)
+        return node.shared
 
-    def number(self, place: TrieNode) -> int:
-        """Return the number of the node's first text, as the texts were given."""
-        return self._numbers[place.start]
 
-    def is_decided(self, place: TrieNode) -> bool:
-        """Whether all texts of a node stand for one choice."""
-        return all(choice == self._choices[place.start] for choice in self._choices[place.start + 1 : place.end])
+class TrieNode(NamedTuple):
+    """The texts that are still possible.
 
-    def rest(self, place: TrieNode) -> bytes:
-        """Return the bytes of the node's first text that are not written yet."""
-        return self._texts[place.start][place.written :]
+    Attributes
+    ----------
+    trie : Trie
+    start, end : int
+        Their range in the trie's sorted list.
+    written : int
+        The number of their bytes that are written.
+    """
 
-    def shared(self, place: TrieNode) -> bytes:
-        """Return the unwritten bytes that the texts of a node share, up to the character where they differ."""
-        if place.left == 1:
-            return self.rest(place)
-        first, last = self._texts[place.start], self._texts[place.end - 1]  # sorted, so that the others lie between
+    trie: Trie
+    start: int
+    end: int
+    written: int
+
+    @property
+    def left(self) -> int:
+        """How many texts are still possible."""
+        return self.end - self.start
+
+    @property
+    def number(self) -> int:
+        """The number of the first text, as the texts were given."""
+        return self.trie.numbers[self.start]
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether all texts stand for one choice."""
+        choices = self.trie.choices
+        return all(choice == choices[self.start] for choice in choices[self.start + 1 : self.end])
+
+    @property
+    def rest(self) -> bytes:
+        """The bytes of the first text that are not written yet."""
+        return self.trie.texts[self.start][self.written :]
+
+    @property
+    def shared(self) -> bytes:
+        """The unwritten bytes that the texts share, up to the character where they differ."""
+        if self.left == 1:
+            return self.rest
+        first, last = self.trie.texts[self.start], self.trie.texts[self.end - 1]  # sorted: the others lie between
         size = shared_length(first, last)
         while first[size] & 0xC0 == 0x80 or last[size] & 0xC0 == 0x80:
             size -= 1
-        return first[place.written : size]
+        return first[self.written : size]
 
-    def narrowed(self, place: TrieNode, piece: bytes) -> TrieNode:
+    def child(self, byte: int) -> "TrieNode":
+        """Return the node behind one byte."""
+        trie, start, end, written = self
+        before = trie.texts[start][:written]
+        start = bisect.bisect_left(trie.texts, before + bytes([byte]), start, end)
+        if byte < 0xFF:
+            end = bisect.bisect_left(trie.texts, before + bytes([byte + 1]), start, end)
+        return TrieNode(trie, start, end, written + 1)
+
+    def narrowed(self, piece: bytes) -> "TrieNode":
         """Return the node behind ``piece``. A piece may complete a text and go beyond its end."""
-        for size in range(1, len(piece) + 1):
-            if len(self._texts[place.start]) == place.written:
+        node = self
+        for byte in piece:
+            if not node.rest:
                 break
-            place = self._next(place, piece[size - 1 : size])
-        return place
+            node = node.child(byte)
+        return node
 
-    def tokens(self, pending: bytes, place: TrieNode) -> Tokens:
+    def tokens(self, pending: bytes) -> Tokens:
         """Return the ids, ascending, of the tokens that write a part of ``pending``, or all of it and a part of a text.
 
-        A token may go beyond the end of a text. It then counts as a choice of this text.
+        A token may go beyond the end of a text, and then stands for it: ``)]`` for the text ``)``.
         """
-        key = pending, place
-        known = self._known.get(key)
-        if known is None:
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            beyond = (self._table.sorted_ids[low:high] for low, high in self._stretches(pending, place))
-            found = [np.array(self._table.beginnings(pending), dtype=np.int64), *beyond]
-            known = self._known[key] = np.unique(np.concatenate(found))
-        return known
+        known, key = self.trie.known, (pending, *self[1:])
+        if key not in known:
+            if len(known) >= _KEPT:
+                known.clear()
+            beyond = (self.trie.table.sorted_ids[low:high] for low, high in self._stretches(pending))
+            found = [np.array(self.trie.table.beginnings(pending), dtype=np.int64), *beyond]
+            known[key] = np.unique(np.concatenate(found))
+        return known[key]
 
-    def _stretches(self, text: bytes, place: TrieNode) -> Iterator[tuple[int, int]]:
-        """Yield the ranges of the table's sorted texts that continue ``text`` with a text of the node."""
-        start = place.start
-        while start < place.end:
-            byte = self._texts[start][place.written : place.written + 1]
-            longer, narrower = text + byte, self._next(place._replace(start=start), byte)
+    def tokens_along(self, pending: bytes, tried: Sequence[int]) -> list[Tokens]:
+        """Return the ``tokens`` here, and those behind each of some tokens that are written one behind the other."""
+        node, offered = self, [self.tokens(pending)]
+        for token in tried:
+            written = self.trie.table.text(token)
+            node, pending = node.narrowed(written[len(pending) :]), pending[len(written) :]
+            offered.append(node.tokens(pending))
+        return offered
+
+    def _stretches(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield the ranges of the table's sorted texts that continue ``text`` with one of these texts."""
+        table, start = self.trie.table, self.start
+        while start < self.end:
+            byte = self.trie.texts[start][self.written]
+            longer, narrower = text + bytes([byte]), self._replace(start=start).child(byte)
             start = narrower.end
-            low, high = self._table.stretch(longer)
+            low, high = table.stretch(longer)
             if low == high:
                 continue
-            if len(self._texts[narrower.start]) == narrower.written:
+            if not narrower.rest:
                 yield low, high
                 continue
-            exact = low
-            while exact < high and len(self._table.sorted_texts[exact]) == len(longer):
-                exact += 1
+            exact = bisect.bisect_right(table.sorted_texts, longer, low, high)
             yield low, exact
             if exact < high:
-                yield from self._stretches(longer, narrower)
-
-    def _next(self, place: TrieNode, byte: bytes) -> TrieNode:
-        """Return the child node for a byte."""
-        start, end, written = place
-        before = self._texts[start][:written]
-        start = bisect.bisect_left(self._texts, before + byte, start, end)
-        if byte < b"\xff":
-            end = bisect.bisect_left(self._texts, before + bytes([byte[0] + 1]), start, end)
-        return TrieNode(start, end, written + 1)
+                yield from narrower._stretches(longer)

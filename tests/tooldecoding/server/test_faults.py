@@ -54,13 +54,14 @@ def test_a_failing_pass_is_told(server: Running, error: Exception, status: int, 
     assert ("retry-after" in answer.headers) == (status == 503)
 
 
+GREEDY = "tooldecoding.tokens.token_choice.ValueChoice.greedy"
 REFUSES = "{% if 'Zebra' in messages[-1].content %}{{ raise_exception('not ' ~ messages[-1].content) }}{% endif %}"
 
 
 @pytest.mark.parametrize(
     ("content", "patched", "value", "said"),
     [
-        ("Zebra", "tooldecoding.tokens.branch.likeliest", lambda *given, **named: None, "can go on with the call"),
+        ("Zebra", GREEDY, lambda *given, **named: None, "can go on with the call"),
         ("Zebra \ud800", "", None, "lone surrogate"),
         ({"Zebra": 1}, "", None, "found dict"),
         ("Zebra", "chat_template", REFUSES, "refuses the dialogue"),
