@@ -156,7 +156,7 @@ def test_a_value_at_its_limit_ends_with_a_whole_character(most: int) -> None:
 def test_what_texts_share_ends_before_a_character_that_differs() -> None:
     for texts, shared in ((["xé", "xè"], "x"), (["é", "è"], ""), (["éa", "éb"], "é")):
         trie = Trie(synthetic().table, texts)
-        assert trie.root.shared == shared.encode()
+        assert trie.node().shared == shared.encode()
 
 
 TOOLS = lookup(WEATHER)

@@ -121,7 +121,7 @@ class Branch:
         beginning : Beginning, optional
             What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
         """
-        self._settle_sure()
+        self._settle(*self.pending.sure())
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
         if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
@@ -184,8 +184,7 @@ class Branch:
 
     def settle(self) -> None:
         """Settle the pending text in the tokenizer's own tokens."""
-        for token in self.pending.tokens():
-            self._settle(token)
+        self._settle(*self.pending.tokens())
 
     def take(self, pick: Pick, label: Label) -> None:
         """Settle a token that the model has chosen."""
@@ -208,7 +207,7 @@ class Branch:
         TokenizerError
             If the vocabulary has no such token.
         """
-        self._settle_sure()
+        self._settle(*self.pending.sure())
         while True:
             logits = await self._logits()
             token = await ValueChoice(self.fed, self.pending, logits, accept).token()
@@ -221,7 +220,7 @@ class Branch:
 
     async def compute(self, expected: str = "") -> NextTokenLogits:
         """Return the logits behind the settled tokens; the pending ones are tried, with a text that is likely next."""
-        self._settle_sure()
+        self._settle(*self.pending.sure())
         return await self.fed.compute(self.pending.tokens(expected.encode()))
 
     async def free_token(self, choose: Choose | None = None) -> Pick:
@@ -248,7 +247,7 @@ class Branch:
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """
-        node = trie.root
+        node = trie.node()
         logprobs: list[float] = []
         while not node.is_decided:
             for token in self.pending.sure(node.shared):
@@ -275,10 +274,6 @@ class Branch:
         if self.decided == "forced":
             self.decided = label
 
-    def _settle_sure(self) -> None:
-        for token in self.pending.sure():
-            self._settle(token)
-
     async def _logits(self) -> NextTokenLogits:
         """Return the logits behind the settled tokens; if that takes a pass, pending text and draft are tried in it."""
         if self.fed.logits is not None:
@@ -298,8 +293,6 @@ class Branch:
     def _drafted(self, pending: Pending, draft: str, room: int | None) -> tuple[int, ...]:
         """Return the tokenizer's own tokens of pending text, with those of a draft behind it."""
         own = pending.tokens()
-        if not draft:
-            return own
         try:
             tokens = pending.tokens(draft.encode())
         except TokenizerError:  # the prompt may hold characters that the tokenizer cannot write
@@ -309,11 +302,12 @@ class Branch:
             most = max(len(own), min(most, room))
         return tokens[:most] if tokens[: len(own)] == own else own
 
-    def _settle(self, token: int) -> None:
-        self.ids.append(token)
-        self.labels.append(self.decided)
-        self.length += 1
-        self.pending = self.pending.behind(token)
-        self.fed.settle(token)
-        self.tally[self.decided] += 1
-        self.decided = "forced"
+    def _settle(self, *tokens: int) -> None:
+        for token in tokens:
+            self.ids.append(token)
+            self.labels.append(self.decided)
+            self.length += 1
+            self.pending = self.pending.behind(token)
+            self.fed.settle(token)
+            self.tally[self.decided] += 1
+            self.decided = "forced"

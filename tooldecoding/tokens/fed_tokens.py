@@ -6,18 +6,10 @@ They stay as long as the tokens that are settled agree with them. The first one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.scheduler import logits as logits_of
-
-
-class _Tried(NamedTuple):
-    """A token that the engine has read and that is not settled, and the logits behind it."""
-
-    token: int
-    logits: NextTokenLogits
 
 
 @dataclass
@@ -32,15 +24,15 @@ class FedTokens:
         Settled tokens that the engine has not read yet.
     logits : NextTokenLogits or None
         Logits behind the settled tokens; None if they are not computed yet.
-    tried : list
-        Tokens that the engine has read behind the settled ones. None are left when ``unfed`` has a token.
+    tried : list of (int, NextTokenLogits)
+        Tokens read behind the settled ones, and the logits behind each. None are left when ``unfed`` has a token.
     """
 
     engine: Engine
     branch_id: BranchId
     unfed: list[int]
     logits: NextTokenLogits | None = None
-    tried: list[_Tried] = field(default_factory=list)
+    tried: list[tuple[int, NextTokenLogits]] = field(default_factory=list)
 
     def fork(self) -> "FedTokens":
         """Return a new branch that has read the same tokens."""
@@ -48,8 +40,8 @@ class FedTokens:
 
     def settle(self, token: int) -> None:
         """Append a token; the logits behind it are known if it was tried."""
-        if self.tried and self.tried[0].token == token:
-            self.logits = self.tried.pop(0).logits
+        if self.tried and self.tried[0][0] == token:
+            _, self.logits = self.tried.pop(0)
             return
         if self.tried:
             self.engine.drop(self.branch_id, len(self.tried))
@@ -71,7 +63,7 @@ class FedTokens:
             tried = try_next if self.engine.can_drop else ()
             feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), among and among[: len(tried) + 1])
             [[self.logits, *behind]] = await logits_of([feed])
-            self.tried = list(map(_Tried, tried, behind))
+            self.tried = list(zip(tried, behind, strict=True))
             self.unfed = []
         return self.logits
 
@@ -82,7 +74,8 @@ class FedTokens:
         returns the logits behind the last token of a path alone.
         """
         tried = [token for token, _ in self.tried]
-        known = {n: [t.logits for t in self.tried[: len(p)]] for n, p in enumerate(paths) if tried[: len(p)] == [*p]}
+        logits = [logits for _, logits in self.tried]
+        known = {n: logits[: len(path)] for n, path in enumerate(paths) if tried[: len(path)] == [*path]}
         feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
         if feeds:
             try:

@@ -181,10 +181,7 @@ class TrieChoice(TokenChoice):
 
         settled [f(a=1    texts  )   , hour=   , unit=        )  0.01   )]  0.5   ,  0.3        )] chooses the text )
 
-    Attributes
-    ----------
-    as_written : bool
-        See ``Branch.choose``.
+    ``as_written`` is explained at ``Branch.choose``.
     """
 
     node: TrieNode

@@ -87,8 +87,7 @@ class TokenTable:
 
     def _find_stretch(self, prefix: bytes) -> tuple[int, int]:
         """Return the range in ``sorted_texts`` of the tokens that begin with ``prefix``: start and end."""
-        low = bisect.bisect_left(self.sorted_texts, prefix)
-        return low, bisect.bisect_right(self.sorted_texts, prefix, low, key=lambda text: text[: len(prefix)])
+        return beginning_with(prefix, self.sorted_texts, 0, len(self.sorted_texts))
 
     def _find_beginnings(self, text: bytes) -> list[int]:
         """Return the ids of the tokens that are a beginning of ``text``, or all of it."""
@@ -221,6 +220,15 @@ def _tail(context: bytes) -> str:
     if end.isascii():
         return end.decode()
     return context[-4 * _CONTEXT_CHARACTERS :].decode(errors="ignore")[-_CONTEXT_CHARACTERS:]
+
+
+def beginning_with(prefix: bytes, texts: Sequence[bytes], low: int, high: int) -> tuple[int, int]:
+    """Return the range, between two places, of the sorted texts that begin with ``prefix``: start and end."""
+    low = bisect.bisect_left(texts, prefix, low, high)
+    first_behind = prefix.rstrip(b"\xff")
+    if not first_behind:
+        return low, high
+    return low, bisect.bisect_left(texts, first_behind[:-1] + bytes([first_behind[-1] + 1]), low, high)
 
 
 def shared_length(one: Sequence[object], other: Sequence[object]) -> int:

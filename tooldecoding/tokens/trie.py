@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tooldecoding.engines.logits import Tokens
-from tooldecoding.tokens.token_table import TokenTable, shared_length
+from tooldecoding.tokens.token_table import TokenTable, beginning_with, shared_length
 
 _KEPT = 1024
 """The number of token sets that are cached."""
@@ -28,8 +28,6 @@ class Trie:
     ----------
     texts, numbers, choices : list
         The sorted texts as UTF-8, with the number and the choice of each.
-    known : dict
-        Token sets of nodes that were asked for.
     """
 
     def __init__(self, table: TokenTable, texts: Sequence[str], choices: Sequence[int] | None = None) -> None:
@@ -38,12 +36,11 @@ class Trie:
         self.texts = [text for text, _ in pairs]
         self.numbers = [number for _, number in pairs]
         self.choices = self.numbers if choices is None else [choices[number] for number in self.numbers]
-        self.known: dict[tuple[bytes, int, int, int], Tokens] = {}
+        self._known: dict[tuple[bytes, int, int, int], Tokens] = {}
 
-    @property
-    def root(self) -> "TrieNode":
-        """The node of all texts, of which nothing is written."""
-        return TrieNode(self, 0, len(self.texts), 0)
+    def node(self, written: bytes = b"") -> "TrieNode":
+        """Return the node of all texts that begin with ``written``, perhaps none."""
+        return TrieNode(self, *beginning_with(written, self.texts, 0, len(self.texts)), len(written))
 
     def covered(self, written: bytes) -> "TrieNode | None":
         """Return the node of the text that ``written`` begins with; None if there is no such text."""
@@ -59,12 +56,8 @@ class Trie:
 
     def expected(self, written: bytes) -> bytes:
         """Return the bytes that all texts that begin with ``written`` have next; empty if there is no such text."""
-        node = self.root
-        for byte in written:
-            node = node.child(byte)
-            if not node.left:
-                return b""
-        return node.shared
+        node = self.node(written)
+        return node.shared if node.left else b""
 
 
 class TrieNode(NamedTuple):
@@ -116,30 +109,20 @@ class TrieNode(NamedTuple):
             size -= 1
         return first[self.written : size]
 
-    def child(self, byte: int) -> "TrieNode":
-        """Return the node behind one byte."""
-        trie, start, end, written = self
-        before = trie.texts[start][:written]
-        start = bisect.bisect_left(trie.texts, before + bytes([byte]), start, end)
-        if byte < 0xFF:
-            end = bisect.bisect_left(trie.texts, before + bytes([byte + 1]), start, end)
-        return TrieNode(trie, start, end, written + 1)
-
     def narrowed(self, piece: bytes) -> "TrieNode":
         """Return the node behind ``piece``. A piece may complete a text and go beyond its end."""
-        node = self
-        for byte in piece:
-            if not node.rest:
-                break
-            node = node.child(byte)
-        return node
+        trie, written = self.trie, self.trie.texts[self.start][: self.written] + piece
+        start, end = beginning_with(written, trie.texts, self.start, self.end)
+        if start < end:
+            return TrieNode(trie, start, end, len(written))
+        return TrieNode(trie, start - 1, start, len(trie.texts[start - 1]))  # none begins another: it is the one before
 
     def tokens(self, pending: bytes) -> Tokens:
         """Return the ids, ascending, of the tokens that write a part of ``pending``, or all of it and a part of a text.
 
         A token may go beyond the end of a text, and then stands for it: ``)]`` for the text ``)``.
         """
-        known, key = self.trie.known, (pending, *self[1:])
+        known, key = self.trie._known, (pending, *self[1:])
         if key not in known:
             if len(known) >= _KEPT:
                 known.clear()
@@ -161,8 +144,8 @@ class TrieNode(NamedTuple):
         """Yield the ranges of the table's sorted texts that continue ``text`` with one of these texts."""
         table, start = self.trie.table, self.start
         while start < self.end:
-            byte = self.trie.texts[start][self.written]
-            longer, narrower = text + bytes([byte]), self._replace(start=start).child(byte)
+            byte = self.trie.texts[start][self.written : self.written + 1]
+            longer, narrower = text + byte, self._replace(start=start).narrowed(byte)
             start = narrower.end
             low, high = table.stretch(longer)
             if low == high:
