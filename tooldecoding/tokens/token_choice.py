@@ -263,9 +263,7 @@ class ValueChoice(TokenChoice):
         return token
 
     def greedy(self, only: int | None = None) -> int | None:
-        """Return the likeliest token that writes a part of the pending text, or all of it and an accepted piece.
-
-        None if there is no such token. Ties are broken arbitrarily.
+        """Return the likeliest token, if any, that writes a part of the pending text, or all and an accepted piece.
 
         Parameters
         ----------
@@ -306,9 +304,9 @@ class ValueChoice(TokenChoice):
             low, high = self.table.stretch(text + piece[:size])
             values[low - first : high - first] = -np.inf
             if refused == _BLIND:
-                impossible = np.ones(len(self.logits.values), bool)
-                impossible[self._possible_beyond(text)] = False
-                values[impossible[ids]] = -np.inf
+                left, values = values, np.full_like(values, -np.inf)
+                for low, high in self._possible_stretches(text):
+                    values[low - first : high - first] = left[low - first : high - first]
         return None
 
     async def prefer_longer_token(self, token: int) -> int:
@@ -331,5 +329,9 @@ class ValueChoice(TokenChoice):
 
     def _possible_beyond(self, text: bytes) -> Tokens:
         """Return the tokens that write all of a pending text and a first byte that may follow."""
-        stretches = [self.table.stretch(text + bytes([byte])) for byte in sorted(self.accept.first_bytes())]
-        return np.concatenate([np.empty(0, np.int64), *(self.table.sorted_ids[low:high] for low, high in stretches)])
+        ids = self.table.sorted_ids
+        return np.concatenate([np.empty(0, np.int64), *(ids[low:high] for low, high in self._possible_stretches(text))])
+
+    def _possible_stretches(self, text: bytes) -> list[tuple[int, int]]:
+        """Return the ranges of these tokens in the table's sorted texts."""
+        return [self.table.stretch(text + bytes([byte])) for byte in sorted(self.accept.first_bytes())]
