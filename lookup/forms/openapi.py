@@ -10,6 +10,7 @@ are ignored.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
@@ -17,8 +18,9 @@ from lookup.errors import DocumentationError, quoted, shown
 from lookup.forms.form import ObjectForm
 from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.parameters.references import References, Schemas
-from lookup.parameters.requiredness import own_flag
+from lookup.parameters.references import Schemas
+from lookup.parameters.requiredness import is_required, own_flag
+from lookup.schema.document import Document
 from lookup.schema.value_schema import Conditions
 
 METHODS: Final = frozenset({"get", "put", "post", "delete", "patch", "options", "head", "trace"})
@@ -59,28 +61,28 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
     paths = data["paths"]
     if not isinstance(paths, Mapping):
         raise DocumentationError(f"expected 'paths' to be an object of paths, found {shown(paths)}")
-    references = References(data, asks=True)
+    document = Document(data, documentation=True, requires=partial(is_required, False), asks=True)
     for path, item in paths.items():
         if not isinstance(path, str) or path.startswith("x-"):
             continue
         if not isinstance(item, Mapping):
             raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
-        schemas = Schemas(f"path {path!r}", references)
-        item, _ = schemas.resolve(item)
+        schemas = Schemas(f"path {path!r}", document)
+        item = schemas.held(item).words
         for method, operation in item.items():
             if _is_method(method):
                 if not isinstance(operation, Mapping):
                     raise DocumentationError(
                         f"operation '{method.upper()} {path}': expected an object, found {shown(operation)}"
                     )
-                yield _Operation(references, path, item, method, operation).tool(schemas.notes), operation
+                yield _Operation(document, path, item, method, operation).tool(schemas.notes), operation
 
 
 class _Operation:
     """Collects the keys of one operation."""
 
     def __init__(
-        self, references: References, path: str, item: Mapping[str, Any], method: str, operation: Mapping[str, Any]
+        self, document: Document, path: str, item: Mapping[str, Any], method: str, operation: Mapping[str, Any]
     ) -> None:
         title = f"{method.upper()} {path}"
         name = operation.get("operationId")
@@ -91,7 +93,7 @@ class _Operation:
         self._variables = dict.fromkeys(_VARIABLE.findall(path))
         self._item = item
         self._operation = operation
-        self._reader = PropertyReader(self._owner, references, convention=False, skip_read_only=True)
+        self._reader = PropertyReader(self._owner, document, convention=False, skip_read_only=True)
         self._notes = self._reader.notes
         self._keys: dict[str, tuple[ParameterSpec, str]] = {}  # with the place of each
         self._conditions: Conditions | None = None  # of the body
@@ -153,7 +155,7 @@ class _Operation:
         return f"{self._owner}, parameter {quoted(name)}"
 
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
-        return self._reader.schemas.resolve(self._object(written, what))[0]
+        return self._reader.schemas.held(self._object(written, what)).words
 
     def _object(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):

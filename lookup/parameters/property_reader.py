@@ -7,28 +7,20 @@ value is, the schema of the property says (``lookup.schema.value_schema``); its 
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.parameters.plain_values import plain_value, read_description, read_enum
-from lookup.parameters.references import (
-    MAX_NESTING,
-    TOO_MUCH,
-    UNIONS,
-    References,
-    Schema,
-    Schemas,
-    branches_of,
-    is_null,
-)
-from lookup.parameters.requiredness import decide, own_flag
-from lookup.schema.document import Written
+from lookup.parameters.references import Held, Schema, Schemas, branches_of, is_null
+from lookup.parameters.requiredness import decide, is_required, own_flag
+from lookup.schema.document import Document, Written
 from lookup.schema.schema import names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
-_COMBINING: Final = frozenset({"allOf", "if", "patternProperties", "propertyNames", *UNIONS})
+_COMBINING: Final = frozenset({"allOf", "if", "patternProperties", "propertyNames", "anyOf", "oneOf"})
 """With these, a key's own schema does not say all of it."""
 
 
@@ -38,7 +30,7 @@ class _Scope(NamedTuple):
 
     where: str
     nesting: int = 0
-    active: frozenset[str] = frozenset()
+    active: frozenset[Written] = frozenset()
 
     def inside(self) -> "_Scope":
         return self._replace(nesting=self.nesting + 1)
@@ -59,8 +51,8 @@ class PropertyReader:
     ----------
     owner : str
         The tool for messages.
-    root : Mapping or References
-        The document that local references point into; or its references, if several tools share them.
+    root : Mapping or Document
+        What local references point into.
     convention : bool, optional
         Whether a key is required if nothing says so: ``False`` (JSON Schema's rule), ``True``, or ``None`` for unknown.
     skip_read_only : bool
@@ -76,9 +68,11 @@ class PropertyReader:
     """
 
     def __init__(
-        self, owner: str, root: Schema | References, convention: bool | None = False, skip_read_only: bool = False
+        self, owner: str, root: Schema | Document, convention: bool | None = False, skip_read_only: bool = False
     ) -> None:
-        self.schemas = Schemas(owner, root if isinstance(root, References) else References(root, convention))
+        if not isinstance(root, Document):
+            root = Document(root, documentation=True, requires=partial(is_required, convention))
+        self.schemas = Schemas(owner, root)
         self.notes = self.schemas.notes
         self.conditions: Conditions | None = None
         self._owner = owner
@@ -105,15 +99,16 @@ class PropertyReader:
         DocumentationError
             If ``properties`` or a property is not an object, or ``required`` or ``enum`` is not a list.
         """
-        merged, active = self.schemas.merged(schema, frozenset())
+        held = self.schemas.held(schema)
+        merged = self.schemas.with_branches(held)
         document = self.schemas.document
         is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
         self._whole = value_schema(schema, document) if is_said_elsewhere else None
         self.conditions = None
         # Any number of tools may refer to an object of a shared document.
-        if not self.schemas.take_keys(merged):
+        if not self.schemas.may_read_keys(merged):
             return ()
-        keys = self._keys(merged, beside or {}, _Scope(self._owner, active=active), strict)
+        keys = self._keys(merged, beside or {}, _Scope(self._owner, active=held.active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
         self.conditions = conditions(schema, document, [spec.name for spec in keys], required)
@@ -183,7 +178,7 @@ class PropertyReader:
         return frozenset(keys)
 
     def _is_read_only(self, key: object, spec: object, scope: _Scope) -> bool:
-        if not isinstance(spec, Mapping) or self.schemas.resolve(spec, scope.active)[0].get("readOnly") is not True:
+        if not self.schemas.document.is_read_only(spec):
             return False
         self.schemas.note(f"{scope.where}, parameter {quoted(str(key))}: only responses hold it: ignored")
         return True
@@ -224,18 +219,15 @@ class PropertyReader:
 
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
         """The type of a property or element, with its enum."""
-        spec, active = self.schemas.resolve(spec, scope.active)
-        spec = with_enum(spec)
+        held = self.schemas.held(spec, scope.active)
+        held = held._replace(words=dict(with_enum(held.words)))
+        spec = held.words
         written = spec.get("type", spec.get("param_type"))
-        if scope.nesting > MAX_NESTING or (scope.nesting and not self.schemas.take()):
-            self.schemas.note(f"{scope.where}: {TOO_MUCH}")
-            kind, raw_type = value_type(written) if isinstance(written, str) else ANY, ""
-            return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
-        if branches_of(spec, "allOf"):
-            spec, active = self.schemas.merged(spec, active, unions=False)
-            written = spec.get("type", spec.get("param_type"))
-        scope = scope._replace(active=active)
-        union = next((word for word in UNIONS if branches_of(spec, word)), None)
+        if scope.nesting and not self.schemas.may_read(1, scope.where, scope.nesting):
+            kind = value_type(written) if isinstance(written, str) else ANY
+            return _Typed(self._with_enum(kind, spec, scope.where), written if isinstance(written, str) else "", spec)
+        scope = scope._replace(active=held.active)
+        union = held.unions[0] if held.unions else None
         given = [spec["const"]] if "const" in spec else spec.get("enum")
         if written is None and union is not None:
             kind, raw_type, spec = self._union(spec, union, scope)
@@ -243,15 +235,15 @@ class PropertyReader:
             kind, raw_type = self._written_type(written, spec, scope)
             if union is not None and kind.kind != "dict":
                 kind = replace(kind, enum=self._union(spec, union, scope).kind.enum)
-            kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), spec, scope)
+            kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), held, scope)
         if isinstance(given, list | tuple) and all(value is not None for value in given):
             kind = _with_null(kind, False)  # an enum without null refuses it
         return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
 
-    def _union(self, spec: Schema, union: str, scope: _Scope) -> _Typed:
+    def _union(self, spec: Schema, union: list[Any], scope: _Scope) -> _Typed:
         """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its words."""
-        raw_type = self._once(spec[union], lambda value: json.dumps(value, ensure_ascii=False, default=repr))
-        branches = branches_of(spec, union)
+        raw_type = self._once(union, lambda value: json.dumps(value, ensure_ascii=False, default=repr))
+        branches = branches_of(union)
         named = [self._type(branch, scope.inside()) for branch in branches if not is_null(branch)]
         kind = united(one.kind for one in named)
         if len(named) == 1:
@@ -271,19 +263,18 @@ class PropertyReader:
             return _with_null(kind, len(named) < len(written)), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
 
-    def _inside(self, kind: ValueType, spec: Schema, scope: _Scope) -> ValueType:
+    def _inside(self, kind: ValueType, held: Held, scope: _Scope) -> ValueType:
         """The type with its documented elements or keys."""
         if kind.any_of:
-            return replace(kind, any_of=tuple(self._inside(branch, spec, scope) for branch in kind.any_of))
-        elements: object = None
+            return replace(kind, any_of=tuple(self._inside(branch, held, scope) for branch in kind.any_of))
+        spec, elements = held.words, None
         if kind.kind in ("list", "tuple"):
             elements = spec.get("prefixItems") or spec.get("items")
-        elif kind.kind == "dict" and (spec.get("properties") or any(branches_of(spec, union) for union in UNIONS)):
-            merged, active = self.schemas.merged(spec, scope.active)
-            if not merged.get("properties") or not self.schemas.take_keys(merged):
+        elif kind.kind == "dict" and (spec.get("properties") or held.unions):
+            merged = self.schemas.with_branches(held)
+            if not merged.get("properties") or not self.schemas.may_read_keys(merged):
                 return kind
-            scope = scope.inside()._replace(active=active)
-            return replace(kind, properties=self._keys(merged, {}, scope, strict=False))
+            return replace(kind, properties=self._keys(merged, {}, scope.inside(), strict=False))
         elif kind.kind == "dict":
             elements = spec.get("additionalProperties")
         if isinstance(elements, Mapping):

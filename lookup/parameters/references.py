@@ -1,4 +1,4 @@
-"""Schemas of tools with their references followed and their branches merged, as often as the document's size allows.
+"""Schemas of tools with all that holds for a value together, as often as the document's size allows.
 
 References and branches let a small text expand exponentially: a chain of fourteen objects that each name the next one
 twice has 16,384 ends. The size of the document limits the expansion of its tools, so that reading stays linear in the
@@ -6,22 +6,16 @@ text. Beyond the limit, objects are read without their keys, with a note.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from lookup.parameters.requiredness import is_required
-from lookup.schema.document import Document
+from lookup.schema.document import REFERENCES, Document, Written
 from lookup.schema.schema import names
 from lookup.type_names import NULL_NAMES
 
 Schema = Mapping[str, Any]
 
-UNIONS: Final = ("anyOf", "oneOf")
-MAX_NESTING: Final = 16
-TOO_MUCH: Final = "nested too deep or in too many ways: some keys and elements are not taken over"
-
-_REFERENCES: Final = ("$ref", "$dynamicRef")
-_MAX_CHAIN: Final = 16
+_UNIONS: Final = ("anyOf", "oneOf")
+_MAX_NESTING: Final = 16
 _MAX_NOTES: Final = 20
 _FOR_EACH_TOOL: Final = 100
 _TIMES_THE_DOCUMENT: Final = 10
@@ -29,44 +23,31 @@ _TIMES_THE_DOCUMENT: Final = 10
 _OF_A_CYCLE: Final = ("type", "title", "description")
 
 
-class References:
-    """One document, and how many members of its objects may still be read, by all of its tools together.
-
-    Parameters
-    ----------
-    root : Mapping
-        The document; ``#/$defs/Unit`` is a pointer into it, ``#unit`` the anchor of one of its definitions.
-    convention : bool, optional
-        Whether a key in an object is required if nothing says so.
-    asks : bool
-        Whether the document describes requests, which lack what only responses hold.
-    """
-
-    def __init__(self, root: Schema, convention: bool | None = False, asks: bool = False) -> None:
-        self.document = Document(root, documentation=True, requires=partial(is_required, convention), asks=asks)
-        self.taken = 0
-
-    @cached_property
-    def allowed(self) -> int:
-        """How many members may be read, beside a constant number for each tool."""
-        return _TIMES_THE_DOCUMENT * sum(1 + len(each) for each in self.document.objects())
-
-
-class Schemas:
-    """The schemas of one tool.
+class Held(NamedTuple):
+    """What holds for a value together.
 
     Attributes
     ----------
-    document : Document
-    notes : list of str
-        What was ignored.
+    words : dict
+        The words of a schema, of what its references name, and of all in ``allOf``; the outer ones win.
+    unions : list of list
+        The lists ``anyOf`` and ``oneOf`` of all of them.
+    active : frozenset of Written
+        The schemas that references led to.
     """
 
-    def __init__(self, owner: str, references: References) -> None:
-        self.document = references.document
+    words: dict[str, Any]
+    unions: list[list[Any]]
+    active: frozenset[Written]
+
+
+class Schemas:
+    """The schemas of one tool. ``notes`` says what was ignored."""
+
+    def __init__(self, owner: str, document: Document) -> None:
+        self.document = document
         self.notes: list[str] = []
         self._owner = owner
-        self._references = references
         self._own = _FOR_EACH_TOOL
 
     def note(self, note: str) -> None:
@@ -74,89 +55,65 @@ class Schemas:
         if note not in self.notes and len(self.notes) < _MAX_NOTES:
             self.notes.append(note)
 
-    def take(self, members: int = 1) -> bool:
-        """Whether an object with this number of members may be read (again)."""
-        if self._own >= members:
-            self._own -= members
-        elif self._references.allowed - self._references.taken >= members:
-            self._references.taken += members
-        else:
+    def may_read(self, members: int, where: str | None = None, nesting: int = 0) -> bool:
+        """Whether an object with this number of members, so deep inside others, may be read (again); a note if not."""
+        beyond = members if members > self._own else 0
+        room = _TIMES_THE_DOCUMENT * self.document.members - self.document.taken if beyond else 0
+        if nesting > _MAX_NESTING or beyond > room:
+            where = self._owner if where is None else where
+            self.note(f"{where}: nested too deep or in too many ways: some keys and elements are not taken over")
             return False
+        self._own -= members - beyond
+        self.document.taken += beyond
         return True
 
-    def may_read(self, members: int) -> bool:
-        """Like ``take``. Adds a note if not."""
-        taken = self.take(members)
-        if not taken:
-            self.note(f"{self._owner}: {TOO_MUCH}")
-        return taken
+    def may_read_keys(self, words: Schema) -> bool:
+        """Like ``may_read``, of an object with these words."""
+        keys = words.get("properties")
+        return self.may_read(1 + len(names(words.get("required"))) + (len(keys) if isinstance(keys, Mapping) else 0))
 
-    def take_keys(self, schema: Schema) -> bool:
-        """Whether the keys of an object may be read (again). Adds a note if not."""
-        properties = schema.get("properties")
-        keys = len(properties) if isinstance(properties, Mapping) else 0
-        return self.may_read(1 + len(names(schema.get("required"))) + keys)
-
-    def resolve(self, spec: Schema, active: frozenset[str] = frozenset()) -> tuple[Schema, frozenset[str]]:
-        """The object that a reference names, merged with the words next to it, which win; ``spec`` without one.
+    def held(self, schema: Schema, active: frozenset[Written] = frozenset()) -> Held:
+        """All that holds for the values of a schema.
 
         Parameters
         ----------
-        active : frozenset of str
-            The references that led to ``spec``; they are returned with those that are followed. Following one of them
-            again is a cycle: it gives the type of the object without its keys.
+        active : frozenset of Written
+            The schemas that references led to before. One of them again is a cycle: it gives the type of an object
+            without its keys.
         """
-        for _ in range(_MAX_CHAIN):
-            word = next((word for word in _REFERENCES if isinstance(spec.get(word), str)), None)
-            if word is None:
-                return spec, active
-            reference = spec[word]
-            beside = {key: value for key, value in spec.items() if key != word}
-            target = self.document.named(reference)
-            if not isinstance(target, Mapping):
-                self.note(f"the reference {reference!r} leads nowhere")
-                return beside, active
-            if reference in active:
-                return {**{key: target[key] for key in _OF_A_CYCLE if key in target}, **beside}, active
-            if not self.take(1 + len(target)):
-                return beside, active
-            active = active | {reference}
-            spec = {**target, **beside}
-        return {key: value for key, value in spec.items() if key not in _REFERENCES}, active
+        words: dict[str, Any] = {}
+        unions: list[list[Any]] = []
+        named: list[Written] = []
+        lost: list[str] = []
+        for part, is_named in self.document.parts(schema, active, lost):
+            if is_named and Written(part) in active:
+                part = {word: part[word] for word in _OF_A_CYCLE if word in part}
+            elif is_named:
+                named.append(Written(part))
+            few = is_named and "properties" not in words  # otherwise its keys are put beside others
+            if part is not schema and not (self.may_read(1 + len(part)) if few else self.may_read_keys(part)):
+                break
+            _merge(words, part, names(part.get("required")))
+            unions += [part[union] for union in _UNIONS if branches_of(part.get(union))]
+        for reference in lost:
+            self.note(f"the reference {reference!r} leads nowhere")
+        return Held(words, unions, active.union(named))
 
-    def merged(
-        self, schema: Schema, active: frozenset[str], unions: bool = True, depth: int = 0
-    ) -> tuple[Schema, frozenset[str]]:
-        """The schema of an object with its reference, ``allOf`` and other branches merged into one.
-
-        It has the keys of all branches of ``anyOf`` and ``oneOf``, which are left out without ``unions``. A key is
-        required if all of them require it.
-        """
-        schema, active = self.resolve(schema, active)
-        merged = {word: value for word, value in schema.items() if unions or word not in UNIONS}
-        if depth > MAX_NESTING:
-            self.note(f"{self._owner}: {TOO_MUCH}")
-            return merged, active
-        for branch in branches_of(schema, "allOf"):
-            part, active = self.merged(branch, active, depth=depth + 1)
-            if self.take_keys(part):
-                _merge(merged, part, names(part.get("required")))
-        for union in UNIONS:
-            named = [branch for branch in branches_of(merged, union) if not is_null(branch)]
-            parts = [self.merged(branch, active, depth=depth + 1)[0] for branch in named]
-            parts = [part for part in parts if self.take_keys(part)]
+    def with_branches(self, held: Held, nesting: int = 0) -> dict[str, Any]:
+        """The words of an object with those of its branches: the keys of all, and what all of them require."""
+        merged = dict(held.words)
+        for union in held.unions if self.may_read(0, nesting=nesting) else ():
+            named = [self.held(branch, held.active) for branch in branches_of(union) if not is_null(branch)]
+            parts = [part for each in named if self.may_read_keys(part := self.with_branches(each, nesting + 1))]
+            required = [frozenset(names(part.get("required"))) for part in parts]
             for part in parts:
-                _merge(merged, part, ())
-            if parts:
-                shared = frozenset.intersection(*(frozenset(names(part.get("required"))) for part in parts))
-                _merge(merged, {}, shared)
-        return merged, active
+                _merge(merged, part, frozenset.intersection(*required))
+        return merged
 
 
-def branches_of(spec: Schema, word: str) -> list[Schema]:
-    """The objects in the list ``allOf``, ``anyOf`` or ``oneOf``; empty without a list."""
-    branches = spec.get(word)
-    return [b for b in branches if isinstance(b, Mapping)] if isinstance(branches, list | tuple) else []
+def branches_of(union: object) -> list[Schema]:
+    """The objects in the list of ``anyOf`` or ``oneOf``; empty for anything else."""
+    return [branch for branch in union if isinstance(branch, Mapping)] if isinstance(union, list | tuple) else []
 
 
 def is_null(branch: Schema) -> bool:
@@ -166,11 +123,12 @@ def is_null(branch: Schema) -> bool:
 
 
 def _merge(merged: dict[str, Any], part: Schema, required: Iterable[str]) -> None:
-    """Merge a branch into its schema, whose own words win, with the keys that the branch requires."""
-    required = dict.fromkeys((*names(merged.get("required")), *required))
-    properties = merged.get("properties"), part.get("properties")
-    merged |= {word: value for word, value in part.items() if word not in {*merged, *UNIONS, "allOf", "required"}}
-    if isinstance(properties[0], Mapping) and isinstance(properties[1], Mapping):
-        merged["properties"] = {**properties[0], **{k: v for k, v in properties[1].items() if k not in properties[0]}}
-    if required or "required" in part:
-        merged["required"] = list(required)
+    """Merge a part into its schema, whose own words win, with the keys that the part requires."""
+    is_first = not merged
+    listed = dict.fromkeys((*names(merged.get("required")), *required))
+    keys, more = merged.get("properties"), part.get("properties")
+    merged |= {word: value for word, value in part.items() if word not in {*merged, *REFERENCES}}
+    if isinstance(keys, Mapping) and isinstance(more, Mapping):
+        merged["properties"] = {**keys, **more, **keys}
+    if not is_first and (listed or "required" in part):
+        merged["required"] = list(listed)

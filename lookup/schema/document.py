@@ -34,7 +34,8 @@ _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100
 _WITHOUT_IF: Final = ("draft-03", "draft-04", "draft-06")
 _ALONE: Final = (*_WITHOUT_IF, "draft-07")
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+_MAX_PARTS: Final = 500
 _COUNTS: Final = (
     *(f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")),
     *("minContains", "maxContains"),
@@ -46,7 +47,7 @@ _SCHEMA: Final = (
 _FORMS: Final[dict[str, str]] = {
     **dict.fromkeys(_COUNTS, "count"),
     **dict.fromkeys(_SCHEMA, "schema"),
-    **dict.fromkeys(("prefixItems", "allOf", "anyOf", "oneOf"), "schemas"),
+    **dict.fromkeys(("prefixItems", "anyOf", "oneOf"), "schemas"),
     **dict.fromkeys(("properties", "patternProperties", "dependentSchemas", "dependencies"), "keys"),
 }
 """Word -> of which form its value is."""
@@ -101,6 +102,11 @@ class Document:
     asks : bool
         Whether the values are those of requests: a list of required keys then does not mean those that are
         ``readOnly``, which only responses hold.
+
+    Attributes
+    ----------
+    taken : int
+        How many members of its objects were read for display, by all tools together.
     """
 
     def __init__(
@@ -116,6 +122,7 @@ class Document:
         self._asks = asks
         self._whole = Resource(_name(root) or "", root)
         self._schemas: dict[Any, Schema] = {}
+        self.taken = 0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires, self._asks)
@@ -143,21 +150,58 @@ class Document:
             self._schemas[place] = Schema(partial(self._words, written, resource))
         return self._schemas[place]
 
-    def named(self, reference: str) -> Any:
-        """What a reference in the root names, as it is written; ``None`` if the document has none."""
-        found = self._find(reference, self._whole)
-        return None if found is None else found[0]
+    def parts(
+        self, written: Mapping[str, Any], known: Collection[Written] = (), lost: list[str] | None = None
+    ) -> Iterator[tuple[Mapping[str, Any], bool]]:
+        """A schema, what its reference names, the members of its ``allOf``, and theirs: each once, a bounded number.
+
+        Each comes with whether a reference names it.
+
+        Parameters
+        ----------
+        known : collection of Written
+            A schema that a reference names and that is among them comes without what it leads to.
+        lost : list of str, optional
+            Gets the references that lead nowhere.
+        """
+        waiting: list[tuple[Any, Resource, bool]] = [(written, self._whole, False)]
+        seen: set[Written] = set()
+        while waiting and len(seen) < _MAX_PARTS:
+            part, resource, is_named = waiting.pop()
+            if not isinstance(part, Mapping) or Written(part) in seen:
+                continue
+            seen.add(Written(part))
+            yield part, is_named
+            if not (is_named and Written(part) in known):
+                applied = self._applied(part, self._own_resource(part, resource), [] if lost is None else lost)
+                waiting += reversed(applied)
+
+    def _applied(
+        self, written: Mapping[str, Any], resource: Resource, lost: list[str]
+    ) -> list[tuple[Any, Resource, bool]]:
+        """What holds beside the words of a schema: what its reference names, and the members of ``allOf``."""
+        word, all_of = _reference(written), written.get("allOf")
+        applied: list[tuple[Any, Resource, bool]] = []
+        if word is not None and (found := self._find(written[word], resource)):
+            applied.append((*found, True))
+        elif word is not None:
+            lost.append(written[word])
+        if isinstance(all_of, list | tuple) and (word is None or not self._references_stand_alone):
+            applied += [(inner, resource, False) for inner in all_of if is_schema(inner)]
+        return applied
+
+    def is_read_only(self, written: object) -> bool:
+        """Whether only responses hold a key with this schema, by its own words or by those that hold beside them."""
+        parts = self.parts(written) if isinstance(written, Mapping) else ()
+        return next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
 
     def _words(self, written: Mapping[str, Any], resource: Resource) -> Words:
         """The words of a schema."""
-        always: list[Schema] = []
-        notes: list[str] = []
-        word = next((word for word in _REFERENCES if isinstance(written.get(word), str)), None)
-        if word is not None:
-            found = self._find(written[word], resource)
-            always += [] if found is None else [self.schema(*found)]
-            notes += [f"the reference {written[word]!r}, which leads nowhere"] if found is None else []
-            notes += [] if word == "$ref" else [word]
+        lost: list[str] = []
+        always = [self.schema(inner, place) for inner, place, _ in self._applied(written, resource, lost)]
+        notes = [f"the reference {reference!r}, which leads nowhere" for reference in lost]
+        word = _reference(written)
+        notes += [] if word in (None, "$ref") else [str(word)]
         words: dict[str, Any] = {"allOf": tuple(always) or None}
         if word is None or not self._references_stand_alone:
             words = self._read(written, resource, always)
@@ -189,7 +233,6 @@ class Document:
             found["texts"] = texts or None
         if not _LIMITING.isdisjoint(written):
             found |= _limits(written)
-        always += found.get("allOf", ())
         for union in ("anyOf", "oneOf"):
             if union in found and len(found[union]) == 1:
                 always += found.pop(union)
@@ -220,7 +263,7 @@ class Document:
             listed = isinstance(written.get("required"), list | tuple)
             required += [key for key in found.get("properties", ()) if self._requires(properties[key], listed)]
         if self._asks and isinstance(properties, dict):
-            required = [key for key in required if not self._is_read_only(properties.get(key))]
+            required = [key for key in required if not self.is_read_only(properties.get(key))]
         needs: dict[str, tuple[str, ...]] = {}
         for word in ("dependentRequired", "dependencies"):
             lists = written.get(word)
@@ -233,14 +276,6 @@ class Document:
             "dependentRequired": needs or None,
             "dependentSchemas": schemas or None,
         }
-
-    def _is_read_only(self, written: Any) -> bool:
-        """Whether only responses hold a key with this schema; a reference is followed."""
-        if not isinstance(written, dict):
-            return False
-        named = self.named(written["$ref"]) if isinstance(written.get("$ref"), str) else None
-        inner = named if isinstance(named, dict) else {}
-        return written.get("readOnly", inner.get("readOnly")) is True
 
     # Types and given values
 
@@ -309,6 +344,11 @@ class Document:
                     found.setdefault(f"#{said}", resource)
         return found
 
+    @cached_property
+    def members(self) -> int:
+        """How many objects it has, and members in them."""
+        return sum(1 + len(each) for each in self.objects())
+
     def objects(self) -> Iterator[Mapping[str, Any]]:
         """All objects of the document, a bounded number."""
         waiting: list[Any] = [self.root]
@@ -355,6 +395,11 @@ def _values(written: Mapping[str, Any]) -> tuple[Any, ...] | None:
     if listed is not None:
         return tuple(value for value in listed if identity(value) == identity(constant))[:1]
     return (constant,) if is_plain(constant) else ()
+
+
+def _reference(written: Mapping[str, Any]) -> str | None:
+    """The word with which a schema refers to another one."""
+    return next((word for word in REFERENCES if isinstance(written.get(word), str)), None)
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:
