@@ -10,12 +10,12 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from lookup.dictionary import ToolSpec
+from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError, shown
 from lookup.parameters.plain_values import plain_value
 from lookup.parameters.property_reader import PropertyReader
 from lookup.python.docstring import document, read_docstring
-from lookup.python.signature import Parameter, no_key, no_literal, read_annotation
+from lookup.python.signature import no_key, no_literal, read_annotation, unsaid
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -78,11 +78,11 @@ def _is_star(parameter: inspect.Parameter, notes: list[str]) -> bool:
     return True
 
 
-def _parameter(parameter: inspect.Parameter, tool: str, namespace: dict[str, Any], notes: list[str]) -> Parameter:
+def _parameter(parameter: inspect.Parameter, tool: str, namespace: dict[str, Any], notes: list[str]) -> ParameterSpec:
     from pydantic.fields import FieldInfo
 
     annotation, default = parameter.annotation, parameter.default
-    found = Parameter(parameter.name)
+    found = unsaid(parameter.name)
     hint: Any = _EMPTY
     if annotation is not _EMPTY:
         hint = _hint(annotation, namespace)
@@ -103,7 +103,7 @@ def _hint(annotation: object, namespace: dict[str, Any]) -> Any:
         return _EMPTY
 
 
-def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: list[str]) -> Parameter:
+def _typed(found: ParameterSpec, annotation: object, hint: Any, tool: str, notes: list[str]) -> ParameterSpec:
     """The parameter with its type and the extras of ``Annotated``."""
     from pydantic import TypeAdapter
     from pydantic.fields import FieldInfo
@@ -113,7 +113,7 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
     if typing.get_origin(hint) is Annotated:
         plain, extras = hint.__origin__, hint.__metadata__
     if isinstance(annotation, str):
-        raw_type = read_annotation(Parameter(found.key), annotation).raw_type
+        raw_type = read_annotation(unsaid(found.name), annotation).raw_type
     else:
         raw_type = _shown_type(plain if extras else annotation)
     found = replace(found, raw_type=raw_type)
@@ -123,15 +123,15 @@ def _typed(found: Parameter, annotation: object, hint: Any, tool: str, notes: li
         elif isinstance(said := getattr(extra, "documentation", extra), str) and not found.description:
             found = replace(found, description=said)
     if hint is _EMPTY:
-        notes.append(f"the type of {found.key!r} cannot be resolved: {raw_type}")
+        notes.append(f"the type of {found.name!r} cannot be resolved: {raw_type}")
         return found
     try:
         schema = TypeAdapter(hint).json_schema(schema_generator=_generator(notes))
         reader = PropertyReader(f"tool {tool!r}", schema)
         bare = {word: value for word, value in schema.items() if word not in ("default", "description")}
-        read = reader.parameter(found.key, bare)
+        read = reader.parameter(found.name, bare)
     except Exception:  # noqa: BLE001 - pydantic runs the code of foreign classes
-        notes.append(f"the type of {found.key!r} is no type to pydantic: {raw_type}")
+        notes.append(f"the type of {found.name!r} is no type to pydantic: {raw_type}")
         return found
     notes += reader.notes
     return replace(found, type=read.type, enum=read.enum, schema=read.schema)
@@ -141,7 +141,7 @@ def _shown_type(annotation: object) -> str:
     return inspect.formatannotation(annotation).replace("typing.", "").replace("NoneType", "None")
 
 
-def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Parameter:
+def _described(found: ParameterSpec, info: "FieldInfo", notes: list[str]) -> ParameterSpec:
     """The parameter with the description and default of pydantic's ``Field(...)``."""
     from pydantic_core import PydanticUndefined
 
@@ -150,22 +150,22 @@ def _described(found: Parameter, info: "FieldInfo", notes: list[str]) -> Paramet
         return _with_default(found, info.default, notes)
     factory: Any = info.default_factory
     if factory in (list, dict):
-        return replace(found, default=factory(), has_default=True)
+        return replace(found, default=factory(), rule="default")
     if factory is not None:
-        notes.append(no_literal(found.key, f"{getattr(factory, '__name__', 'a factory')}()"))
-        return replace(found, has_default=True)
+        notes.append(no_literal(found.name, f"{getattr(factory, '__name__', 'a factory')}()"))
+        return replace(found, rule="default")
     return found
 
 
-def _with_default(found: Parameter, value: Any, notes: list[str]) -> Parameter:
+def _with_default(found: ParameterSpec, value: Any, notes: list[str]) -> ParameterSpec:
     if isinstance(value, Enum) and value.value in (found.enum or ()):
         value = value.value  # any other enum member is probably a sentinel
     try:
         default = copy.deepcopy(plain_value(value, "default", "a parameter"))
     except DocumentationError:
-        notes.append(no_literal(found.key, shown(value)))
-        return replace(found, has_default=True)
-    return replace(found, default=default, has_default=True)
+        notes.append(no_literal(found.name, shown(value)))
+        return replace(found, rule="default")
+    return replace(found, default=default, rule="default")
 
 
 def read_model(model: "type[BaseModel]") -> ToolSpec:

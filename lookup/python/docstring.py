@@ -15,7 +15,7 @@ from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.errors import LiteralError
 from lookup.parameters.requiredness import decide
 from lookup.python.documented_key import read_key
-from lookup.python.signature import Parameter
+from lookup.python.signature import over, unsaid
 from lookup.python.syntax import list_end
 
 Style = Literal["text", "google", "numpy", "sphinx", "other"]
@@ -43,7 +43,7 @@ class Docstring(NamedTuple):
     """The description above the sections, and what the sections say of each key (``*args`` with its star)."""
 
     description: str
-    keys: Mapping[str, Parameter]
+    keys: Mapping[str, ParameterSpec]
 
 
 class _Line(NamedTuple):
@@ -102,36 +102,33 @@ class _Section:
             yield entry
 
 
-def document(name: str, parameters: Iterable[Parameter], notes: Iterable[str], docstring: str) -> ToolSpec:
+def document(name: str, parameters: Iterable[ParameterSpec], notes: Iterable[str], docstring: str) -> ToolSpec:
     """The tool with this signature and docstring. The docstring adds what the signature does not say.
 
     A note names each documented key that is not in the signature.
     """
-    declared = {parameter.key: parameter for parameter in parameters}
+    declared = {parameter.name: parameter for parameter in parameters}
     found = read_docstring(docstring, declared)
     lacking = [key for key in found.keys if key not in declared and not key.startswith("*")]
     return ToolSpec(
         name,
         found.description,
-        tuple(_merge(parameter, found.keys.get(key, Parameter())) for key, parameter in declared.items()),
+        tuple(_merge(parameter, found.keys.get(key, unsaid())) for key, parameter in declared.items()),
         notes=(*notes, *(f"the docstring documents {key!r}, which the signature lacks" for key in lacking)),
     )
 
 
-def _merge(declared: Parameter, documented: Parameter) -> ParameterSpec:
+def _merge(declared: ParameterSpec, documented: ParameterSpec) -> ParameterSpec:
     """The key of a signature, whose words go before those of the docstring."""
     declared = replace(declared, description=_dedent(declared.description).strip())
-    found = declared.over(documented)
-    if declared.has_default:
+    found = over(declared, documented)
+    if declared.rule == "default":
         required, rule = decide(has_default=True)
     else:
         marker = {True: "[required] ", False: "[optional] ", None: ""}[found.required]
         said = marker + found.description
-        required, rule = decide(description=said, has_default=found.has_default, convention=True)
-    description, enum, default = found.description, found.enum, found.default
-    return ParameterSpec(
-        found.key, found.type, found.raw_type, required, description, enum, default, rule, found.schema
-    )
+        required, rule = decide(description=said, has_default=found.rule == "default", convention=True)
+    return replace(found, required=required, rule=rule)
 
 
 def read_docstring(text: str, known: Collection[str] = ()) -> Docstring:
@@ -144,11 +141,11 @@ def read_docstring(text: str, known: Collection[str] = ()) -> Docstring:
         behind a section in Google's style, it needs no bullet.
     """
     description, *sections = _sections(_dedent(text).split("\n"), known)
-    found: dict[str, Parameter] = {}
+    found: dict[str, ParameterSpec] = {}
     for entry in (entry for section in sections for entry in section.entries(known)):
         documented = read_key(entry.head, entry.lines)
         for key in entry.keys:
-            found[key] = documented.over(found.get(key, Parameter()))
+            found[key] = over(documented, found.get(key, unsaid()))
     return Docstring("\n".join(line.raw for line in description.lines).strip(), found)
 
 

@@ -4,9 +4,9 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from lookup.dictionary import ANY, MISSING, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import LiteralError
-from lookup.python.signature import Parameter
+from lookup.python.signature import unsaid
 from lookup.python.syntax import is_type, read_members, read_value
 from lookup.type_names import split_outside, type_of, value_type
 
@@ -19,21 +19,21 @@ _ROLE = re.compile(r":[a-z]+:(?=`)")
 _QUOTES: Final = " \t`*"
 
 
-def read_key(head: str, lines: list[str]) -> Parameter:
+def read_key(head: str, lines: list[str]) -> ParameterSpec:
     """What the text in the place of the type says, and the lines of the description."""
     description = _joined(lines)
     documented = _read_head(head)
     written = documented.raw_type
     if not description and " " in written and documented.type == ANY and not documented.enum and not is_type(written):
         # prose in the place of the type
-        description, documented = head, Parameter(required=documented.required)
+        description, documented = head, replace(unsaid(), required=documented.required)
     enum = documented.enum
     if enum is None and (choices := _CHOICES.search(description)):
         enum = read_members(description[choices.end() :])
     return replace(documented, description=description, enum=enum)
 
 
-def _read_head(written: str) -> Parameter:
+def _read_head(written: str) -> ParameterSpec:
     """Read the text in the place of a type: ``int, optional``, ``{'a', 'b'}, default: 'a'``, ``str or None``."""
     types: list[str] = []
     required: bool | None = None
@@ -54,8 +54,8 @@ def _read_head(written: str) -> Parameter:
     enum = enum or kind.enum
     if enum and kind == ANY:
         kind = replace(type_of(member for member in enum if member is not None), nullable=None in enum)
-    found = Parameter("", raw_type, replace(kind, enum=None), enum, required=required)
-    return found if default is None else replace(found, default=_default(default, kind), has_default=True)
+    found = ParameterSpec("", replace(kind, enum=None), raw_type, required, enum=enum)
+    return found if default is None else replace(found, default=_default(default, kind), rule="default")
 
 
 def _parts(written: str) -> list[str]:

@@ -10,9 +10,9 @@ import keyword
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
-from lookup.dictionary import ANY, MISSING, Obligations, ValueType
+from lookup.dictionary import ANY, MISSING, ParameterSpec
 from lookup.errors import LiteralError
 from lookup.python.syntax import list_end, parse, parse_expression, read_value, unparse
 from lookup.type_names import value_type
@@ -23,46 +23,36 @@ _RESERVED = re.compile(rf"(?<=[\s,])({'|'.join(set(keyword.kwlist) - {'lambda', 
 _NAME = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """What a signature or a docstring says of one key.
+def unsaid(key: str = "") -> ParameterSpec:
+    """A key of which nothing is said.
 
-    ``raw_type`` is empty if no type is given. ``has_default`` says whether there is a default; ``default`` is
-    ``MISSING`` if it is not a literal. ``required`` is ``None`` if nothing says so in words. ``schema`` says what a
-    value is.
+    In what signatures and docstrings say of it, the rule ``default`` says that there is a default, also one that is no
+    literal; ``required`` is what words say.
     """
+    return ParameterSpec(key, ANY, "", None)
 
-    key: str = ""
-    raw_type: str = ""
-    type: ValueType = ANY
-    enum: tuple[Any, ...] | None = None
-    description: str = ""
-    default: Any = MISSING
-    has_default: bool = False
-    required: bool | None = None
-    schema: Obligations | None = None
 
-    def over(self, other: "Parameter") -> "Parameter":
-        """With what another place says of the same key and this one does not."""
-        listed = self.enum is None and other.enum is not None
-        return Parameter(
-            self.key,
-            self.raw_type or other.raw_type,
-            self.type if self.raw_type else other.type,
-            other.enum if listed else self.enum,
-            self.description or other.description,
-            other.default if self.default is MISSING else self.default,
-            self.has_default or other.has_default,
-            other.required if self.required is None else self.required,
-            None if listed else self.schema,  # members that another place lists say more than limits
-        )
+def over(one: ParameterSpec, other: ParameterSpec) -> ParameterSpec:
+    """A key with what another place says of it and this one does not."""
+    listed = one.enum is None and other.enum is not None
+    return ParameterSpec(
+        one.name,
+        one.type if one.raw_type else other.type,
+        one.raw_type or other.raw_type,
+        other.required if one.required is None else one.required,
+        one.description or other.description,
+        other.enum if listed else one.enum,
+        other.default if one.default is MISSING else one.default,
+        "default" if "default" in (one.rule, other.rule) else one.rule,
+        None if listed else one.schema,  # members that another place lists say more than limits
+    )
 
 
 @dataclass(frozen=True)
 class Signature:
     """A parameter list, notes about what was ignored, and the offset behind it."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[ParameterSpec, ...]
     notes: tuple[str, ...]
     end: int
 
@@ -82,7 +72,7 @@ def read_signature(text: str, position: int, limit: int | None = None) -> Signat
         source = _Source(text[position:end])
     except LiteralError:
         raise LiteralError("parameters such as 'key: type'", position) from None
-    parameters: dict[str, Parameter] = {}
+    parameters: dict[str, ParameterSpec] = {}
     notes: list[str] = []
     for number, (argument, default) in enumerate(_arguments(source)):
         if isinstance(argument, str):
@@ -153,8 +143,10 @@ def no_literal(key: str, written: str) -> str:
     return f"the default of {key!r} is no literal: {shown}"
 
 
-def _parameter(key: str, argument: ast.arg, default: ast.expr | None, source: _Source, notes: list[str]) -> Parameter:
-    found = Parameter(key)
+def _parameter(
+    key: str, argument: ast.arg, default: ast.expr | None, source: _Source, notes: list[str]
+) -> ParameterSpec:
+    found = unsaid(key)
     if argument.annotation:
         found = _annotated(found, argument.annotation, source.text)
     if default is not None and _is_field(default):
@@ -163,10 +155,10 @@ def _parameter(key: str, argument: ast.arg, default: ast.expr | None, source: _S
     if default is None:
         return found
     try:
-        return replace(found, default=read_value(source.text(default), default), has_default=True)
+        return replace(found, default=read_value(source.text(default), default), rule="default")
     except LiteralError:
         notes.append(no_literal(key, source.text(default)))
-        return replace(found, has_default=True)
+        return replace(found, rule="default")
 
 
 def _is_field(node: ast.expr) -> TypeGuard[ast.Call]:
@@ -188,7 +180,7 @@ def _text(node: ast.expr | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def read_annotation(parameter: Parameter, written: str) -> Parameter:
+def read_annotation(parameter: ParameterSpec, written: str) -> ParameterSpec:
     """The parameter with the type, enum and description of an annotation that is a text."""
     with contextlib.suppress(LiteralError):
         node = parse_expression(written)
@@ -197,7 +189,7 @@ def read_annotation(parameter: Parameter, written: str) -> Parameter:
     return _typed(parameter, written)
 
 
-def _annotated(parameter: Parameter, node: ast.expr, text: Callable[[ast.expr], str]) -> Parameter:
+def _annotated(parameter: ParameterSpec, node: ast.expr, text: Callable[[ast.expr], str]) -> ParameterSpec:
     """The parameter with the type and enum of its annotation, and the description in ``Annotated[int, "The key."]``.
 
     ``raw_type`` is the type on one line, without the quotes of a forward reference.
@@ -216,6 +208,6 @@ def _last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-def _typed(parameter: Parameter, raw_type: str) -> Parameter:
+def _typed(parameter: ParameterSpec, raw_type: str) -> ParameterSpec:
     found = value_type(raw_type)
     return replace(parameter, raw_type=raw_type, type=replace(found, enum=None), enum=found.enum)
