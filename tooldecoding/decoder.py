@@ -445,7 +445,6 @@ class ToolDecoder:
                 stream,
                 dialects=request.dialects,
                 conversation=request.conversation,
-                fit_question=request.fit_question,
             )
         except BaseException:
             engine.close(root)  # it goes on with the others

@@ -32,9 +32,6 @@ class Request:
         Whether the model may begin a call in its own way, where nobody has named a format.
     conversation : tuple of Message
         What tells which arguments were said; empty if nobody knows who says what in the prompt.
-    fit_question : tuple of two str, optional
-        What goes on behind the prompt to ask whether a tool fits: up to the model's answer, and a no with the request
-        for an answer without tools. It is asked where the model opens a call under ``auto``.
     """
 
     prompt: str | Sequence[int]
@@ -44,4 +41,3 @@ class Request:
     stop: str | None = None
     dialects: bool = False
     conversation: tuple[Message, ...] = ()
-    fit_question: tuple[str, str] | None = None

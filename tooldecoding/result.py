@@ -95,9 +95,6 @@ class DecodeResult:
     next_call_log_odds : tuple of float
         For each call behind which another one could follow, in order: the natural log-odds of another call against the
         end; minus infinity where the model never goes on. See ``next_call_threshold`` of ``DecodeOptions``.
-    call_log_odds : float or None
-        The natural log-odds that a tool fits, asked where the model opened a call; None if it was not asked. See
-        ``call_threshold`` of ``DecodeOptions``.
     """
 
     text: str
@@ -110,7 +107,6 @@ class DecodeResult:
     repeated: bool = False
     asked: DecodedCall | None = None
     next_call_log_odds: tuple[float, ...] = ()
-    call_log_odds: float | None = None
 
     @property
     def thinking(self) -> str:
@@ -158,7 +154,6 @@ class DecodeResult:
             "cut": self.cut,
             "repeated": self.repeated,
             "next_call_log_odds": finite(self.next_call_log_odds),
-            "call_log_odds": None if self.call_log_odds is None else finite([self.call_log_odds])[0],
             "asked": None if self.asked is None else _call_to_json(self.asked),
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}
@@ -246,5 +241,4 @@ class RequestRun:
             decoded.repeated,
             decoded.asked,
             tuple(decoded.next_call_log_odds),
-            decoded.call_log_odds,
         )

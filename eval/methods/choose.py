@@ -87,7 +87,6 @@ def _prediction(result: DecodeResult, own: CallFormat, together: int, scored: Sc
         written=result.text,
         opening="" if result.call_format is own else opening_of(result.call_format),
         next_call_log_odds=result.next_call_log_odds,
-        call_log_odds=result.call_log_odds,
     )
 
 

@@ -16,7 +16,7 @@ class Prediction:
     each order, where there are orders; ``counters`` has ``forward_passes``, ``positions`` and what else the method
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
-    (``tooldecoding.formats.dialects.opening_of``). The log-odds are those of ``DecodeResult``.
+    (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``.
     """
 
     text: str
@@ -27,7 +27,6 @@ class Prediction:
     written: str | None = None
     opening: str = ""
     next_call_log_odds: Sequence[float] = ()
-    call_log_odds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
@@ -40,8 +39,6 @@ class Prediction:
             row["opening"] = self.opening
         if self.next_call_log_odds:
             row["next_call_log_odds"] = finite(self.next_call_log_odds)
-        if self.call_log_odds is not None:
-            row["call_log_odds"] = finite([self.call_log_odds])[0]
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

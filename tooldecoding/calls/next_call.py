@@ -111,12 +111,6 @@ def _further_item(text: bytes) -> Verdict:
     return "on" if text.startswith(b",") else "out"
 
 
-def yes_or_no(text: bytes) -> Verdict:
-    """Whether an answer begins with yes."""
-    written = text.strip().lower()
-    return "on" if written.startswith(b"yes") else "open" if b"yes".startswith(written) else "out"
-
-
 def _shown(start: str) -> int:
     """Return how many bytes of what opens a call, without white space, still may open something else: up to its mark.
 

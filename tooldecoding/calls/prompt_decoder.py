@@ -14,7 +14,7 @@ from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
 from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, question, to_ask
-from tooldecoding.calls.next_call import CallsAsList, NextCall, yes_or_no
+from tooldecoding.calls.next_call import CallsAsList, NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
@@ -27,7 +27,6 @@ from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.scheduler import together
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
-from tooldecoding.tokens.way_out import log_odds_of_going_on
 from voting import VotedCall, carries
 
 _TURN = 8
@@ -57,8 +56,6 @@ class DecodedPrompt(NamedTuple):
         not said.
     next_call_log_odds : sequence of float
         For each call behind which another one could follow, in order: the natural log-odds of that.
-    call_log_odds : float or None
-        The natural log-odds that a tool fits; None if that was not asked.
     """
 
     text: str
@@ -69,7 +66,6 @@ class DecodedPrompt(NamedTuple):
     dialect: CallFormat | None = None
     asked: DecodedCall | None = None
     next_call_log_odds: Sequence[float] = ()
-    call_log_odds: float | None = None
 
 
 class PromptDecoder:
@@ -90,8 +86,6 @@ class PromptDecoder:
         Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
     conversation : sequence of Message
         What tells which arguments were said; empty if that is not known.
-    fit_question : tuple of two str, optional
-        As in ``Request``.
     """
 
     def __init__(
@@ -106,7 +100,6 @@ class PromptDecoder:
         in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
         dialects: bool = False,
         conversation: Sequence[Message] = (),
-        fit_question: tuple[str, str] | None = None,
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
@@ -122,9 +115,6 @@ class PromptDecoder:
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         self._as_list: CallsAsList | None = None
-        self._fit_question = fit_question and tuple(map(table.special.bound, fit_question))
-        self._fit: Branch | None = None
-        self._fit_log_odds: float | None = None
         self._log_odds: list[float] = []
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
@@ -134,26 +124,17 @@ class PromptDecoder:
     async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
         branch.draft_tokens = self._options.draft_tokens
-        asks = self._options.asks_for_further_calls and self._next_call(1) is not None, self._fit_question is not None
-        if any(asks):
-            beginning = Beginning(self._format.start(0).encode(), "")
-            branch, *asking = await branch.forks(1 + sum(asks), beginning=beginning)
-            self._as_list = CallsAsList(asking[0]) if asks[0] else None
-            self._fit = asking[-1] if asks[1] else None
+        if self._options.asks_for_further_calls and self._next_call(1) is not None:
+            branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
+            self._as_list = CallsAsList(asking)
         try:
-            decoded = await self._decode(branch)
-            return decoded._replace(next_call_log_odds=self._log_odds, call_log_odds=self._fit_log_odds)
+            return await self._decode(branch)
         finally:
-            for asked in (self._as_list, self._fit):
-                if asked is not None:
-                    asked.release()
+            if self._as_list is not None:
+                self._as_list.release()
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
-        if self._fit is not None and written.branch is not None and not await self._tool_fits(self._fit):
-            written.branch.release()
-            branch, self._fit = self._fit, None
-            written = await self._without_tools(branch, written)
         answer = self._answer(written.text)
         if written.branch is None:
             branch.release()
@@ -200,7 +181,7 @@ class PromptDecoder:
                 text = longer
                 if self._stream is not None:
                     self._stream.voted(call.shown(self._table.special.shown))
-            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect)
+            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect, None, self._log_odds)
             if next_call is None:
                 return decoded
             branch = self._committed(committing[0], orders, tool, call.voted)
@@ -210,24 +191,6 @@ class PromptDecoder:
             called = None
             if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
                 return decoded
-
-    async def _tool_fits(self, branch: Branch) -> bool:
-        """Ask whether a tool fits, as the call that the model has opened says."""
-        assert self._fit_question is not None and self._options.call_threshold is not None
-        branch.write(self._fit_question[0])
-        branch.settle()  # as any prompt: what ends it is no beginning of an answer
-        self._fit_log_odds = await log_odds_of_going_on(branch, yes_or_no, "Yes")
-        return self._fit_log_odds > self._options.call_threshold
-
-    async def _without_tools(self, branch: Branch, written: FreeText) -> FreeText:
-        """Return the text before a call that was given up; if there is none, the model answers without tools."""
-        if self._answer(written.text).content.strip():
-            return FreeText(written.text)
-        assert self._fit_question is not None
-        branch.write(self._fit_question[1])
-        mode = self._text_mode(branch, calls=False)
-        text = await mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
-        return FreeText(written.text + text.text, cut=text.cut)
 
     def _fits(self, text: str) -> bool:
         """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""
@@ -274,7 +237,7 @@ class PromptDecoder:
         fits = self._fits(text + behind)
         if fits:
             text, answer = text + behind, answer._replace(content=answer.content + behind)
-        return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call)
+        return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
 
     def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
@@ -358,7 +321,7 @@ class PromptDecoder:
         self._dialect = self._format = dialect
         self._tools = self._tools.in_dialect(dialect)
 
-    def _text_mode(self, branch: Branch, calls: bool = True) -> TextMode:
+    def _text_mode(self, branch: Branch) -> TextMode:
         """Return the text mode; an opener that is text must go on to a documented name."""
         call_format, options, bind = self._format, self._options, self._table.special.bound
         rules = TextRules(
@@ -368,7 +331,7 @@ class PromptDecoder:
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
         )
-        if calls and options.choice != "none":
+        if options.choice != "none":
             rules = replace(rules, opener=call_format.trigger)
             if self._takes_dialects(branch):
                 rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))

@@ -12,7 +12,7 @@ from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
-from tooldecoding.chat.rendering import conversation_prompt, fit_question, with_tools
+from tooldecoding.chat.rendering import conversation_prompt, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_habits import habits_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
@@ -61,10 +61,7 @@ def chat_request(
         conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
         tools = []
     text = conversation_prompt(conversation, tools, habits, tokenizer)
-    request = Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects, conversation=said)
-    if options.call_threshold is None or options.choice != "auto":
-        return request
-    return replace(request, fit_question=fit_question(conversation, tools, habits, tokenizer, text))
+    return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects, conversation=said)
 
 
 def dialogue_request(

@@ -7,7 +7,7 @@ that docs/models.md compares.
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from tooldecoding.chat.call_ids import template_ids
@@ -28,14 +28,6 @@ _INSTRUCTION: Final = """You can call these tools:
 To call a tool, write {form}"""
 _REQUEST: Final = "\n\nTell me the answer if this is enough."
 """Stands behind results to which the assistant answers: without it, small models make the call again."""
-
-_QUESTION: Final[tuple[tuple[Role, str], ...]] = (
-    ("assistant", "One moment."),
-    ("user", "Can one of the functions above be used for my request? Answer yes or no."),
-    ("assistant", "No."),
-    ("user", "Then answer my request without them."),
-)
-"""Of ten questions, this one told best whether a tool fits (docs/real-model.md)."""
 
 _FORM: Final = Call("tool_name", {"key": "value", "other_key": 5})
 
@@ -68,29 +60,6 @@ def conversation_prompt(
     text = chat_prompt(tokenizer, messages, tools)
     _demand_shown_texts(conversation, text)
     return text
-
-
-def fit_question(
-    conversation: Conversation,
-    tools: Sequence[Mapping[str, Any]],
-    habits: Habits,
-    tokenizer: "PreTrainedTokenizerBase",
-    prompt: str,
-) -> tuple[str, str] | None:
-    """Return what goes on behind a prompt to ask whether a tool fits, and what behind its no asks to do without.
-
-    None if the template does not go on behind the prompt, as where later messages change how it writes earlier ones, or
-    where the model thinks before it answers.
-    """
-    texts = [prompt]
-    for count in (2, 4):
-        further = tuple(Message(role, content) for role, content in _QUESTION[:count])
-        asking = replace(conversation, messages=(*conversation.messages, *further))
-        texts.append(conversation_prompt(asking, tools, habits, tokenizer))
-    if not all(longer.startswith(text) for text, longer in pairwise(texts)):
-        return None
-    first, second = (longer.removeprefix(text) for text, longer in pairwise(texts))
-    return first, second
 
 
 def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) -> dict[str, Any]:

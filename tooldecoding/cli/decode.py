@@ -239,8 +239,7 @@ _PANELS: Final = {
     ),
     "Decoding": (
         *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),
-        *("call_threshold", "next_call_threshold", "draft_tokens"),
-        *("temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
+        *("next_call_threshold", "draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
     "Vote": ("orders", "optional_share", "stopping", "min_confidence"),
     "Conversation": ("optional_arguments", "ask", "never_ask"),

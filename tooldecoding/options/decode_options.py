@@ -107,13 +107,6 @@ class DecodeOptions:
     repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
     stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT", expected="texts")
     max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
-    call_threshold: Annotated[float, Bounds(allow_inf_nan=False)] | None = option(
-        None,
-        "With tool choice auto, messages are answered by a call only if the log-odds that a tool fits, asked beside "
-        "the writing, are above this.",
-        metavar="T",
-        default_text="not asked",
-    )
     next_call_threshold: Annotated[float, Bounds(ge=-math.inf)] | None = option(
         None,
         "Another call follows if the model writes one, or if its log-odds are above this when it is asked beside the "

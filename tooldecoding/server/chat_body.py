@@ -64,7 +64,6 @@ class Extension(Strict):
     optional_arguments: OptionalArguments | None = None
     require_grounded: bool | None = None
     never_ask: Annotated[list[str], Field(max_length=_MOST_KEYS)] | None = None
-    call_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
     next_call_threshold: Annotated[float, Field(allow_inf_nan=False)] | None = None
     top_k: Annotated[int, Field(ge=0)] | None = None
     repetition_penalty: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
