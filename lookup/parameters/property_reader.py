@@ -220,8 +220,7 @@ class PropertyReader:
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
         """The type of a property or element, with its enum."""
         held = self.schemas.held(spec, scope.active)
-        held = held._replace(words=dict(with_enum(held.words)))
-        spec = held.words
+        spec = with_enum(held.words)
         written = spec.get("type", spec.get("param_type"))
         if scope.nesting and not self.schemas.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
@@ -235,7 +234,8 @@ class PropertyReader:
             kind, raw_type = self._written_type(written, spec, scope)
             if union is not None and kind.kind != "dict":
                 kind = replace(kind, enum=self._union(spec, union, scope).kind.enum)
-            kind = self._inside(_with_null(kind, kind.nullable or spec.get("nullable") is True), held, scope)
+            kind = _with_null(kind, kind.nullable or spec.get("nullable") is True)
+            kind = self._inside(kind, Held(spec, held.unions, held.active), scope)
         if isinstance(given, list | tuple) and all(value is not None for value in given):
             kind = _with_null(kind, False)  # an enum without null refuses it
         return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)

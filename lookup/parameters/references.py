@@ -15,6 +15,7 @@ from lookup.type_names import NULL_NAMES
 Schema = Mapping[str, Any]
 
 _UNIONS: Final = ("anyOf", "oneOf")
+_LEADING_ON: Final = frozenset({*REFERENCES, "allOf"})
 _MAX_NESTING: Final = 16
 _MAX_NOTES: Final = 20
 _FOR_EACH_TOOL: Final = 100
@@ -28,7 +29,7 @@ class Held(NamedTuple):
 
     Attributes
     ----------
-    words : dict
+    words : Mapping
         The words of a schema, of what its references name, and of all in ``allOf``; the outer ones win.
     unions : list of list
         The lists ``anyOf`` and ``oneOf`` of all of them.
@@ -36,7 +37,7 @@ class Held(NamedTuple):
         The schemas that references led to.
     """
 
-    words: dict[str, Any]
+    words: Schema
     unions: list[list[Any]]
     active: frozenset[Written]
 
@@ -81,6 +82,8 @@ class Schemas:
             The schemas that references led to before. One of them again is a cycle: it gives the type of an object
             without its keys.
         """
+        if _LEADING_ON.isdisjoint(schema):
+            return Held(schema, _unions_of(schema), active)
         words: dict[str, Any] = {}
         unions: list[list[Any]] = []
         named: list[Written] = []
@@ -93,22 +96,32 @@ class Schemas:
             few = is_named and "properties" not in words  # otherwise its keys are put beside others
             if part is not schema and not (self.may_read(1 + len(part)) if few else self.may_read_keys(part)):
                 break
-            _merge(words, part, names(part.get("required")))
-            unions += [part[union] for union in _UNIONS if branches_of(part.get(union))]
+            part = {word: value for word, value in part.items() if word not in REFERENCES}
+            if words:
+                _merge(words, part, names(part.get("required")))
+            else:
+                words = part
+            unions += _unions_of(part)
         for reference in lost:
             self.note(f"the reference {reference!r} leads nowhere")
         return Held(words, unions, active.union(named))
 
-    def with_branches(self, held: Held, nesting: int = 0) -> dict[str, Any]:
+    def with_branches(self, held: Held, nesting: int = 0) -> Schema:
         """The words of an object with those of its branches: the keys of all, and what all of them require."""
+        if not held.unions or not self.may_read(0, nesting=nesting):
+            return held.words
         merged = dict(held.words)
-        for union in held.unions if self.may_read(0, nesting=nesting) else ():
+        for union in held.unions:
             named = [self.held(branch, held.active) for branch in branches_of(union) if not is_null(branch)]
             parts = [part for each in named if self.may_read_keys(part := self.with_branches(each, nesting + 1))]
             required = [frozenset(names(part.get("required"))) for part in parts]
             for part in parts:
                 _merge(merged, part, frozenset.intersection(*required))
         return merged
+
+
+def _unions_of(words: Schema) -> list[list[Any]]:
+    return [words[union] for union in _UNIONS if union in words and branches_of(words[union])]
 
 
 def branches_of(union: object) -> list[Schema]:
@@ -124,11 +137,10 @@ def is_null(branch: Schema) -> bool:
 
 def _merge(merged: dict[str, Any], part: Schema, required: Iterable[str]) -> None:
     """Merge a part into its schema, whose own words win, with the keys that the part requires."""
-    is_first = not merged
     listed = dict.fromkeys((*names(merged.get("required")), *required))
     keys, more = merged.get("properties"), part.get("properties")
-    merged |= {word: value for word, value in part.items() if word not in {*merged, *REFERENCES}}
+    merged |= {**part, **merged}
     if isinstance(keys, Mapping) and isinstance(more, Mapping):
         merged["properties"] = {**keys, **more, **keys}
-    if not is_first and (listed or "required" in part):
+    if listed or "required" in part:
         merged["required"] = list(listed)

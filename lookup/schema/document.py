@@ -165,12 +165,12 @@ class Document:
             Gets the references that lead nowhere.
         """
         waiting: list[tuple[Any, Resource, bool]] = [(written, self._whole, False)]
-        seen: set[Written] = set()
+        seen: set[int] = set()
         while waiting and len(seen) < _MAX_PARTS:
             part, resource, is_named = waiting.pop()
-            if not isinstance(part, Mapping) or Written(part) in seen:
+            if not isinstance(part, dict) or id(part) in seen:
                 continue
-            seen.add(Written(part))
+            seen.add(id(part))
             yield part, is_named
             if not (is_named and Written(part) in known):
                 applied = self._applied(part, self._own_resource(part, resource), [] if lost is None else lost)
