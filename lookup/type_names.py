@@ -45,7 +45,6 @@ MAX_BRANCHES: Final = 32
 """A union of more types is ``any``, because each type is compared with all others."""
 
 
-
 def value_type(written: str) -> ValueType:
     """The normalised type of a documented type name; ``ANY`` if it is unknown.
 

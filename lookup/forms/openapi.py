@@ -127,7 +127,7 @@ class _Operation:
         own = list(self._listed(self._operation))
         overriding = {(parameter["name"], parameter.get("in")) for parameter in own}
         shared = self._item.get("parameters")
-        if isinstance(shared, list | tuple) and not self._reader.schemas.may_read(len(shared)):
+        if isinstance(shared, list | tuple) and not self._reader.may_read(len(shared)):
             return own
         above = [p for p in self._listed(self._item) if (p["name"], p.get("in")) not in overriding]
         return above + own
@@ -155,7 +155,7 @@ class _Operation:
         return f"{self._owner}, parameter {quoted(name)}"
 
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
-        return self._reader.schemas.held(self._object(written, what)).words
+        return self._reader.held(self._object(written, what)).words
 
     def _object(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):

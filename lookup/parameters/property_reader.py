@@ -44,7 +44,7 @@ class _Typed(NamedTuple):
     spec: Schema
 
 
-class PropertyReader:
+class PropertyReader(Schemas):
     """Reads the properties of one tool.
 
     Parameters
@@ -60,9 +60,6 @@ class PropertyReader:
 
     Attributes
     ----------
-    schemas : Schemas
-    notes : list of str
-        What was ignored.
     conditions : Conditions or None
         What the schema of the last ``parameters`` says of several keys together.
     """
@@ -72,10 +69,8 @@ class PropertyReader:
     ) -> None:
         if not isinstance(root, Document):
             root = Document(root, documentation=True, requires=partial(is_required, convention))
-        self.schemas = Schemas(owner, root)
-        self.notes = self.schemas.notes
+        super().__init__(owner, root)
         self.conditions: Conditions | None = None
-        self._owner = owner
         self._convention = convention
         self._skip_read_only = skip_read_only
         self._whole: ValueSchema | None = None  # what several branches say of all keys together
@@ -99,14 +94,14 @@ class PropertyReader:
         DocumentationError
             If ``properties`` or a property is not an object, or ``required`` or ``enum`` is not a list.
         """
-        held = self.schemas.held(schema)
-        merged = self.schemas.with_branches(held)
-        document = self.schemas.document
+        held = self.held(schema)
+        merged = self.with_branches(held)
+        document = self.document
         is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
         self._whole = value_schema(schema, document) if is_said_elsewhere else None
         self.conditions = None
         # Any number of tools may refer to an object of a shared document.
-        if not self.schemas.may_read_keys(merged):
+        if not self.may_read_keys(merged):
             return ()
         keys = self._keys(merged, beside or {}, _Scope(self._owner, active=held.active), strict)
         self._whole = None
@@ -148,8 +143,11 @@ class PropertyReader:
         for key, spec in properties.items():
             listed = key in required if required is not None else False if optional and key in optional else None
             # no object may have this key, or it cannot be shown
-            never = (spec is False and not listed) or (scope.nesting and key == "")
-            if not never and not (self._skip_read_only and self._is_read_only(key, spec, scope)):
+            if (spec is False and not listed) or (scope.nesting and key == ""):
+                continue
+            if self._skip_read_only and self.document.is_read_only(spec):
+                self.note(f"{scope.where}, parameter {quoted(str(key))}: only responses hold it: ignored")
+            else:
                 keys.append(self._key(key, spec, listed, scope))
         other = schema.get("additionalProperties")
         spec = other if isinstance(other, Mapping) else {}
@@ -174,14 +172,8 @@ class PropertyReader:
             if strict and key:
                 expected = ", ".join(map(repr, known)) or "nothing"
                 raise DocumentationError(f"{message}; expected one of {expected}")
-            self.schemas.note(f"{message}: ignored")
+            self.note(f"{message}: ignored")
         return frozenset(keys)
-
-    def _is_read_only(self, key: object, spec: object, scope: _Scope) -> bool:
-        if not self.schemas.document.is_read_only(spec):
-            return False
-        self.schemas.note(f"{scope.where}, parameter {quoted(str(key))}: only responses hold it: ignored")
-        return True
 
     def _key(self, key: object, spec: object, listed: bool | None, scope: _Scope) -> ParameterSpec:
         if not isinstance(key, str) or not key:
@@ -189,7 +181,7 @@ class PropertyReader:
         where = f"{scope.where}, parameter {quoted(key)}"
         schema = None
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it
-            schema = value_schema(spec, self.schemas.document) if self._whole is None else self._whole.key(key)
+            schema = value_schema(spec, self.document) if self._whole is None else self._whole.key(key)
         if spec is True:  # JSON Schema's schema that allows anything
             spec = {}
         if not isinstance(spec, Mapping):
@@ -212,17 +204,17 @@ class PropertyReader:
         plain = kind if kind.enum is None else replace(kind, enum=None)
         ask = spec.get("x-ask") != "never"
         if ask and spec.get("x-ask", "always") != "always":
-            self.schemas.note(f"{where}: 'x-ask' is {shown(spec['x-ask'])}, not 'always' or 'never': ignored")
+            self.note(f"{where}: 'x-ask' is {shown(spec['x-ask'])}, not 'always' or 'never': ignored")
         return ParameterSpec(key, plain, raw_type, required, description, kind.enum, default, rule, schema, ask)
 
     # Types for display
 
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
         """The type of a property or element, with its enum."""
-        held = self.schemas.held(spec, scope.active)
+        held = self.held(spec, scope.active)
         spec = with_enum(held.words)
         written = spec.get("type", spec.get("param_type"))
-        if scope.nesting and not self.schemas.may_read(1, scope.where, scope.nesting):
+        if scope.nesting and not self.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
             return _Typed(self._with_enum(kind, spec, scope.where), written if isinstance(written, str) else "", spec)
         scope = scope._replace(active=held.active)
@@ -271,8 +263,8 @@ class PropertyReader:
         if kind.kind in ("list", "tuple"):
             elements = spec.get("prefixItems") or spec.get("items")
         elif kind.kind == "dict" and (spec.get("properties") or held.unions):
-            merged = self.schemas.with_branches(held)
-            if not merged.get("properties") or not self.schemas.may_read_keys(merged):
+            merged = self.with_branches(held)
+            if not merged.get("properties") or not self.may_read_keys(merged):
                 return kind
             return replace(kind, properties=self._keys(merged, {}, scope.inside(), strict=False))
         elif kind.kind == "dict":

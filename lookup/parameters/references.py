@@ -114,9 +114,10 @@ class Schemas:
         for union in held.unions:
             named = [self.held(branch, held.active) for branch in branches_of(union) if not is_null(branch)]
             parts = [part for each in named if self.may_read_keys(part := self.with_branches(each, nesting + 1))]
-            required = [frozenset(names(part.get("required"))) for part in parts]
+            required = [dict.fromkeys(names(part.get("required"))) for part in parts]
+            shared = [name for name in required[0] if all(name in each for each in required)] if parts else []
             for part in parts:
-                _merge(merged, part, frozenset.intersection(*required))
+                _merge(merged, part, shared)
         return merged
 
 

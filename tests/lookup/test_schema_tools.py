@@ -9,6 +9,7 @@ import pytest
 from drawn_schemas import combined
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seams import key_text
 
 from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
@@ -250,6 +251,27 @@ def test_a_condition_that_no_call_obeys_is_told_and_no_call_is_valid() -> None:
 def test_a_key_that_no_call_may_have_is_never_written(schema: dict[str, Any], never: set[str]) -> None:
     tool = tool_of(schema)
     assert {p.name for p in tool.parameters if p.schema and p.schema.unsatisfiable} == never
+
+
+def test_what_is_shown_is_what_holds_together() -> None:
+    text, number = {"type": "string"}, {"type": "integer"}
+    either = {"anyOf": [text, {"type": "array", "items": number}, {"type": "null"}]}
+    objects = {"type": "object", "properties": {"a": number}, "required": ["a"]}
+    many = [{"required": [*names]} for names in ("dcba", "bcdx", "cdb")]
+    for spec, shown in (
+        ({"allOf": [either]}, "x!: str | list[int]?"),
+        ({"$ref": "#/$defs/o", "properties": {"b": text}}, "x!: {b: str, a!: int}"),
+        ({"$ref": "#/$defs/p", "allOf": [{"properties": {"c": text}}]}, "x!: {b: str, a!: int, c: str}"),
+        ({"allOf": [{"$ref": "#/$defs/p"}, {"$ref": "#/$defs/o"}]}, "x!: {b: str, a!: int}"),
+        ({"$ref": "#/$defs/u/$defs/t"}, "x!: int"),
+    ):
+        defs = {
+            "o": objects, "p": {"allOf": [{"properties": {"b": text}}, {"$ref": "#/$defs/o"}]},
+            "u": {"$id": "http://u/", "$defs": {"t": {"$ref": "http://u/#/$defs/n"}, "n": number}},
+        }  # fmt: skip
+        tool = tool_of({"properties": {"x": spec}, "required": ["x"], "$defs": defs})
+        assert key_text(tool.parameter("x")) == shown and not tool.notes
+    assert [p.name for p in tool_of({"properties": {}, "anyOf": many}).parameters] == ["d", "c", "b"]
 
 
 def test_a_required_key_that_is_not_described_may_be_what_the_schema_allows() -> None:
