@@ -211,15 +211,6 @@ def test_a_bench(cli: Cli, command: tuple[Any, ...], tmp_path: Path, monkeypatch
             assert 0 <= method["constraint_us_per_token"] < method["outside_us_per_pass"]
 
 
-def test_stopping_saves_positions(cli: Cli, command: tuple[Any, ...], tmp_path: Path) -> None:
-    positions = {}
-    for stopping in ("none", "exact"):
-        given = ("--order-limit", 12, "--against", "greedy", "--repeat", 1, "--stopping", stopping)
-        assert f"stopping {stopping}" in " ".join(cli(*command, *given).out.split())
-        positions[stopping] = found(tmp_path)["cells"][0]["methods"][0]["positions"]
-    assert positions["exact"] < positions["none"]
-
-
 def test_a_model_and_a_tokenizer(cli: Cli, tmp_path: Path, tiny_model_path: str) -> None:
     options = ("--value-tokens", 12, "--required", 2, "--prompt-tokens", 1000, "--repeat", 1, "--against", "")
     label = f"tiny with {Path(tiny_model_path).name}"

@@ -1,6 +1,7 @@
 """Chat in Python: answers of a model that wants something, tools in every shape, streams, and bad input."""
 
 import json
+import math
 from contextlib import closing
 from dataclasses import fields
 from typing import Any
@@ -12,13 +13,14 @@ from pydantic import BaseModel
 from call_ids import OPENAI as OPENAI_ID
 from call_ids import without_ids
 from lookup import ToolDecodingError, extract
-from synthetic import RandomEngine
+from synthetic import RandomEngine, ScriptedEngine
 from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
 from tooldecoding.calls.decoded_call import TextPiece
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.testing import SyntheticDecoder
+from tooldecoding.tokens.token_texts import END
 
 USER = {"role": "user", "content": "Do it."}
 
@@ -69,6 +71,24 @@ class TestAnswers:
         for tools, choice in ((None, "auto"), ([], "auto"), ([OPENAI], "auto"), ([OPENAI], "none")):
             reply = decoder.chat([USER], tools, choice)
             assert reply.message == {"role": "assistant", "content": "No."} and reply.finish_reason == "stop"
+
+    @pytest.mark.parametrize("prints_tools", [True, False])
+    def test_a_further_call_that_the_model_would_not_write_by_itself(self, prints_tools: bool) -> None:
+        decoder = decoder_of(HERMES if prints_tools else HERMES.replace("{% if tools %}", "{% if false %}"))
+        call = {"name": "set_timer", "arguments": {"minutes": 7}}
+        listed = "```json\n[\n  " + json.dumps(call, indent=2).replace("\n", "\n  ") + ",\n"
+
+        def continuation(text: str) -> str:
+            written = text.rpartition("[assistant]")[2]
+            if written == CALL:
+                return END
+            behind = written.removeprefix(CALL + "\n")
+            said = listed if written.startswith("```") else CALL.replace("7", "7" if behind == written else "8") + END
+            return said[len(behind) :]
+
+        decoder.engine = ScriptedEngine(decoder.table.texts, continuation)
+        assert len(decoder.chat([USER], [OPENAI], "required").calls) == 1 + prints_tools
+        assert len(decoder.chat([USER], [OPENAI], "required", next_call_threshold=math.inf).calls) == 1
 
     @pytest.mark.parametrize("choice", ["auto", "required", "set_timer"])
     def test_at_most_one_call_where_parallel_ones_are_not_wanted(self, decoder: SyntheticDecoder, choice: str) -> None:
