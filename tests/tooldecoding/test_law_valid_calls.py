@@ -146,7 +146,7 @@ def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
     """A prompt and the shortest call fit, or it is an error; whatever the model likes, a call ends in the context."""
     documents = [documented("Put", [key for key in BOUNDED[name] if key != "more"], **BOUNDED[name])]
     tools = extract(json.dumps(documents))
-    options = DecodeOptions(format=format, tool_choice="required", order_limit=2, max_value_tokens=10**6)
+    options = DecodeOptions(format, order_limit=2, max_value_tokens=10**6, next_call_threshold=0)
     shortest = PreparedTools(tools, narrow.table, options).shortest
     assert shortest < 400
     for number, bias in enumerate(list(BIASES.values())[len(format) % 2 :: 2]):

@@ -36,7 +36,10 @@ def test_a_call_follows_where_its_log_odds_are_above_the_threshold(
 ) -> None:
     fields = {"format": call_format, "tool_choice": choice, "max_text_tokens": 8}
     every = decoded(decoder, -1e9, **fields)
+    for alone, most in zip(decoded(decoder, None, **fields), every, strict=True):
+        assert [str(c) for c in alone.calls] == [str(c) for c in most.calls][: len(alone.calls)]
     middle = sorted(odds for result in every for odds in result.next_call_log_odds)
+    assert middle or choice == "auto"
     for threshold in (middle[len(middle) // 2], 1e9) if middle else ():
         for result, most in zip(decoded(decoder, threshold, **fields), every, strict=True):
             asked = result.next_call_log_odds
