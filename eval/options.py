@@ -84,13 +84,9 @@ class EvalOptions(RayOptions):
                 plural = "s" if self.samples > 1 else ""
                 return f"self-consistency, {self.samples} sample{plural} at {self.sample_temperature:g}"
             case "tool-decoding":
-                share = f"optional share {self.optional_share:g}"
-                unusual = {
-                    f"{self.stopping} stopping": "none stopping",
-                    share: f"optional share {DEFAULT_OPTIONAL_SHARE:g}",
-                }
-                voting = [text for text, usual in unusual.items() if text != usual]
-                return ", ".join(["tool-decoding", self._orders, *voting])
+                usual = self.optional_share == DEFAULT_OPTIONAL_SHARE
+                share = "" if usual else f", optional share {self.optional_share:g}"
+                return f"tool-decoding, {self._orders}{share}"
             case _:
                 return self.method
 

@@ -180,7 +180,7 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
         "name": call.name,
         "arguments": call.arguments,
         "orders_used": len(call.candidates),
-        "orders_possible": call.orders_possible,
+        "orders_possible": len(call.candidates),
         "parameters": [
             {
                 "name": p.key,

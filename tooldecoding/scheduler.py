@@ -13,7 +13,6 @@ What a coroutine may wait for:
     await logits(feeds)                 the logits behind tokens
     await spawn(coroutine)              a piece of its own beside it, which runs until it waits; returns a task
     await join(tasks)                   their ends
-    await passed()                      the next pass, behind which all others have gone on
 
 A piece that has ended waits for no other: the next pass has the feeds of those that are left. An error ends the prompt
 that it comes from, with all its pieces, and no other.
@@ -93,12 +92,6 @@ def join(tasks: Sequence[Task[T]]) -> Generator[tuple[Task[T], ...], None, list[
 
 
 @types.coroutine
-def passed() -> Generator[None, None, None]:
-    """Wait until all other pieces of the prompt have gone on behind the next pass."""
-    yield None
-
-
-@types.coroutine
 def until(given_up: Callable[[], bool], decoding: Decoding[object]) -> Generator[Any, Any, None]:
     """Run a piece that spawns none, until it ends or is given up behind a pass."""
     try:
@@ -135,7 +128,6 @@ class Run(Generic[T]):
         self.error: Exception | None = None
         self._first = Task(decoding)
         self._tasks: list[Task[Any]] = [self._first]
-        self._behind_pass: list[Task[Any]] = []
 
     @property
     def ended(self) -> bool:
@@ -193,9 +185,6 @@ class Run(Generic[T]):
                 task.feeds = []
                 self._go_on(task, answers[taken : taken + count])
             taken += count
-        behind, self._behind_pass = self._behind_pass, []
-        for task in behind:
-            self._go_on(task)
 
     def _go_on(self, task: Task[Any], value: Any = None) -> None:
         """Run a task until it waits or ends."""
@@ -210,9 +199,7 @@ class Run(Generic[T]):
         except StopIteration as stop:
             self._end(task, stop.value)
             return
-        if wish is None:
-            self._behind_pass.append(task)
-        elif isinstance(wish, list):
+        if isinstance(wish, list):
             task.feeds = wish
         else:
             task.joins = wish

@@ -3,7 +3,6 @@
 from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
-from voting.stopping import Stopping, orders_needed
 from voting.type_check import TypeCheckError, check_value
 
 __all__ = [
@@ -12,7 +11,6 @@ __all__ = [
     "CandidateCall",
     "CandidateValue",
     "OrderScheme",
-    "Stopping",
     "TypeCheckError",
     "VotedCall",
     "VotedParameter",
@@ -22,5 +20,4 @@ __all__ = [
     "draw_orders",
     "merge",
     "order_ranks",
-    "orders_needed",
 ]

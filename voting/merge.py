@@ -46,11 +46,11 @@ def merge(
     errors: list[str] = []
     valid = True
     for spec in tool.parameters:
-        written = ballots_for(spec, tool, candidates)
+        written = _ballots_for(spec, tool, candidates)
         ballots = [ballot for ballot in written if ballot.reason is None]
         reasons = [ballot.reason for ballot in written if ballot.reason is not None]
-        if not spec.required and not carries_enough(len(ballots), len(candidates), optional_share):
-            if carries_enough(len(written), len(candidates), optional_share):
+        if not spec.required and not _carries_enough(len(ballots), len(candidates), optional_share):
+            if _carries_enough(len(written), len(candidates), optional_share):
                 carried = "most" if optional_share >= 0.5 else "enough"
                 errors.append(
                     f"optional parameter {spec.name!r} of {tool.name} is left out: {carried} candidates carry it, "
@@ -96,7 +96,7 @@ def carries(value: CandidateValue, parameter: VotedParameter, spec: ParameterSpe
     return vote_identity(checked) == vote_identity(parameter.value)
 
 
-def carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
+def _carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
     """Whether an optional key is kept if ``carrying`` of the candidates have a valid value for it."""
     # Divide rather than multiply: 7 / 10 is the float 0.7, but 10 * 0.7 may not be 7.
     return carrying / candidates > optional_share
@@ -107,7 +107,7 @@ def order_ranks(order: Sequence[str], rank: Mapping[str, int]) -> tuple[int, ...
     return tuple(rank.get(key, len(rank)) for key in order)
 
 
-def ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[CandidateCall]) -> list[Ballot]:
+def _ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[CandidateCall]) -> list[Ballot]:
     """What the candidates give for a parameter, valid or not, in their sequence."""
     rank = {known.name: i for i, known in enumerate(tool.parameters)}
     ballots = []

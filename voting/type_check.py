@@ -39,12 +39,3 @@ def vote_identity(value: Any) -> Hashable:
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(vote_identity(v) for v in value)
     return type(value).__name__, value
-
-
-def has_one_spelling(value: Any) -> bool:
-    """Whether all equal votes are spelled the same. Objects may differ in the order of keys, and 0.0 in its sign."""
-    if isinstance(value, dict):
-        return len(value) < 2 and all(has_one_spelling(v) for pair in value.items() for v in pair)
-    if isinstance(value, list | tuple):
-        return all(map(has_one_spelling, value))
-    return not isinstance(value, float) or value != 0

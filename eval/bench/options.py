@@ -12,7 +12,6 @@ from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from tooldecoding.options.model_options import DEVICE_HELP, MODEL_HELP, TRUST_HELP
 from tooldecoding.options.option import Count, CountOrNone, Share, check_all, option
-from voting import Stopping
 
 GREEDY: Final = "greedy"
 
@@ -74,7 +73,6 @@ class BenchOptions:
     draft_tokens: CountOrNone | None = option(
         None, "Most draft tokens of Tool Decoding per forward pass; 0 for none.", default_text="that of decode"
     )
-    stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
     trust_remote_code: bool = option(False, TRUST_HELP)
     out: str = option("runs/bench", "Folder of bench.json.", metavar="DIR")
 

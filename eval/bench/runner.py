@@ -166,7 +166,7 @@ class BenchRunner:
         """Return a cell that describes model, workload and settings, with all methods that can be measured."""
         options, decoder, tasks = self._options, subject.decoder, workload.tasks
         model = decoder.model
-        decode = DecodeOptions(format="api-bank", max_calls=1, seed=options.seed, stopping=options.stopping)
+        decode = DecodeOptions(format="api-bank", max_calls=1, seed=options.seed)
         if options.draft_tokens is not None:
             decode = replace(decode, draft_tokens=options.draft_tokens)
         about = {
@@ -182,7 +182,6 @@ class BenchRunner:
             "copied_values": workload.copied_values,
             "values": len(tasks[0].values),
             "draft_tokens": decode.draft_tokens,
-            "stopping": options.stopping,
         }
         methods: list[Method] = [
             tool_decoding(subject, workload, replace(decode, order_limit=limit)) for limit in options.order_limits

@@ -27,7 +27,7 @@ def _table(record: Mapping[str, Any], cell: Mapping[str, Any]) -> Table:
     notes = [
         f"{machine_line(record['machine'])}. Prompts of {_range(cell['prompt_tokens'])} tokens, calls of "
         f"{_range(cell['call_tokens'])}; {cell['copied_values']} of {cell['values']} values stand in the prompt; "
-        f"{drafts}; stopping {cell['stopping']}.",
+        f"{drafts}.",
     ]
     for method in cell["methods"]:
         seconds = [f"{1e3 * value:,.0f} ms for the {what}" for what, value in method["preparation_seconds"].items()]

@@ -1,4 +1,4 @@
-"""``tooldecoding tune``: chooses order limit, share of optional keys and stopping rule for a deployment.
+"""``tooldecoding tune``: chooses order limit and share of optional keys for a deployment.
 
 1. A run of ``eval`` decodes every prompt once, at the largest order limit, and keeps what each order wrote.
 2. ``evidence`` votes from these candidates what any other setting would have given, and counts what is right.

@@ -15,7 +15,7 @@ from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
-from voting import CandidateCall, CandidateValue, Stopping, VotedCall
+from voting import CandidateCall, CandidateValue, VotedCall
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,6 @@ class VoteOptions:
 
     order_limit: int
     optional_share: float = 0.5
-    stopping: Stopping = "none"
 
     @property
     def label(self) -> str:

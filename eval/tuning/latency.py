@@ -45,8 +45,7 @@ def measure(
     Returns
     -------
     DataFrame
-        Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``,
-        ``orders`` decoded, and ``text``.
+        Columns: prompt ``id``, ``options`` (their label), ``seconds``, ``forward_passes``, ``positions``.
     """
     path = folder / LATENCY
     machine = f"{machine_line(describe_machine(decoder.model.device))}, {decoder.model.dtype}"
@@ -81,8 +80,6 @@ def _measured(
                 "seconds": perf_counter() - start,
                 "forward_passes": result.counters.forward_passes,
                 "positions": result.counters.positions,
-                "orders": sum(len(call.candidates) for call in result.calls),
-                "text": result.text,
             }
         )
     return measured

@@ -16,12 +16,10 @@ Record = Mapping[str, Any]
 
 
 def tables(record: Record) -> list[Table]:
-    """Return the tables of order limits, of optional keys if they make a difference, and of stopping if it can."""
+    """Return the tables of order limits, and of optional keys if they make a difference."""
     found = [limit_table(record)]
     if len({row["right"] for row in record["optional_shares"]}) > 1:
         found.append(_share_table(record))
-    if record["stopping"]:
-        found.append(_stopping_table(record["stopping"]))
     return found
 
 
@@ -66,14 +64,6 @@ def _share_table(record: Record) -> Table:
 
 def _marked(text: str, chosen: bool) -> str:
     return f"{text} (chosen)" if chosen else text
-
-
-def _stopping_table(found: Record) -> Table:
-    orders = f"{found['orders_used']:.2f} of {found['orders_possible']:.2f}"
-    row = ("exact", orders, str(found["changed"]), *_latency_cells(found["latency"]))
-    note = f"At limit {found['limit']}. Changed: prompts with other calls than without the rule."
-    columns = ("stopping", "orders of a prompt", "changed", "ms", "times none")
-    return Table("Adaptive stopping", columns, (row,), 1, notes=(note,))
 
 
 def _percent(row: Record) -> str:

@@ -53,7 +53,7 @@ def tune_benchmark(
     if options.ray is not None:
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
-    options = replace(options, order_limit=wanted.limits[-1], stopping="none")
+    options = replace(options, order_limit=wanted.limits[-1])
     place = Here(*load_quietly(options.model, **options.loading))
     folder = RunFolder(wanted.folder)
     made = make_run(benchmark, categories, every, options, folder, place)

@@ -60,14 +60,7 @@ class Tuner:
         limits = self._compare_limits(largest)
         choice = self._choose(limits, largest)
         reasons += choice.reasons
-        stopping = deployed = None
-        if choice.limit is not None:
-            deployed = replace(largest, order_limit=choice.limit)
-            if choice.limit > 1:
-                stopping = self._compare_stopping(deployed)
-                faster = stopping["latency"]["ratio_high"] < 1 and not stopping["changed"]
-                deployed = replace(deployed, stopping="exact" if faster else "none")
-                reasons.append(_stopping_reason(stopping["latency"], faster))
+        deployed = None if choice.limit is None else replace(largest, order_limit=choice.limit)
         for row in limits:
             row["p"] = choice.p.get(row["limit"])
         chosen = {"order_limit": choice.limit, "best": choice.best, "settings": deployed and asdict(deployed)}
@@ -79,7 +72,6 @@ class Tuner:
             "chosen": chosen | {"reasons": reasons},
             "limits": limits,
             "optional_shares": shares,
-            "stopping": stopping,
         }
 
     def _measured(self, every: Sequence[VoteOptions]) -> pd.DataFrame:
@@ -135,30 +127,9 @@ class Tuner:
         right = {n: self.evidence.right(replace(largest, order_limit=n)) for n in costs}
         return choose(right, costs, self.wanted)
 
-    def _compare_stopping(self, plain: VoteOptions) -> Row:
-        """Measure exact stopping, which changes no call, at the chosen limit."""
-        exact = replace(plain, stopping="exact")
-        measured = self._measured([plain, exact])
-        by_id = measured.set_index("id")
-        with_rule, without = (by_id[by_id.options == options.label] for options in (exact, plain))
-        return {
-            "limit": plain.order_limit,
-            "orders_used": float(with_rule.orders.mean()),
-            "orders_possible": float(without.orders.mean()),
-            "changed": int((with_rule.text != without.text).sum()),
-            "latency": latency(measured, exact, plain, self.seed),
-        }
-
 
 def _accuracy(right: Mapping[str, bool]) -> Row:
     found = Accuracy(sum(right.values()), len(right))
     estimate = found.estimate
     interval = estimate and [estimate.low, estimate.high]
     return {**asdict(found), "accuracy": estimate and estimate.value, "interval": interval}
-
-
-def _stopping_reason(found: Row, faster: bool) -> str:
-    ratio = f"{found['ratio']:.2f} ({found['ratio_low']:.2f}-{found['ratio_high']:.2f})"
-    if faster:
-        return f"stopping exact changes no call and takes {ratio} times the latency of none"
-    return f"stopping stays none: exact takes {ratio} times its latency"

@@ -36,7 +36,7 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
         If candidates are malformed, or a prediction is not the vote over them.
     """
     options = prompter.settings
-    vote = VoteOptions(options.order_limit, options.optional_share, options.stopping)
+    vote = VoteOptions(options.order_limit, options.optional_share)
     judge = remembered(benchmark.judge)
     slots = []
     for sample, _, row in rows:

@@ -109,13 +109,9 @@ def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
 
 def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
     """Milliseconds from the order limit."""
-    faster = {"none": 1.0, "exact": 0.5}
-    same = {"forward_passes": 1, "positions": 1, "text": ""}
+    same = {"forward_passes": 1, "positions": 1}
     return pd.DataFrame(
-        {"id": name, "options": v.label, "seconds": 0.1 * orders, "orders": orders, **same}
-        for name in requests
-        for v in variants
-        for orders in [v.order_limit * faster[v.stopping]]
+        {"id": name, "options": v.label, "seconds": 0.1 * v.order_limit, **same} for name in requests for v in variants
     )
 
 
@@ -146,13 +142,9 @@ def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path) -> None:
     right = {row["share"]: row["right"] for row in found["optional_shares"]}
     assert right == {n / 10: 10 if n < 5 else 2 if n < 10 else 0 for n in range(11)}
     # of equal shares the nearest to the default; with it the second order adds what the first lacks
-    assert deployed(found) == replace(BASE, optional_share=0.4, stopping="exact") and counts(found) == [2, 10]
+    assert deployed(found) == replace(BASE, optional_share=0.4) and counts(found) == [2, 10]
     assert "optional_share 0.4 is 80.0 points more accurate" in found["chosen"]["reasons"][0]
-    stopping = found["stopping"]
-    assert (stopping["orders_used"], stopping["orders_possible"], stopping["changed"]) == (1, 2, 0)
-    assert "stopping exact changes no call and takes 0.50" in found["chosen"]["reasons"][-1]
-    titles = [table.title for table in tables(found)]
-    assert titles == ["Order limit", "Optional keys", "Adaptive stopping"]
+    assert [table.title for table in tables(found)] == ["Order limit", "Optional keys"]
 
 
 def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path) -> None:
@@ -167,7 +159,7 @@ def test_curve_and_value_errors(tmp_path: Path) -> None:
     assert (counts(found, "value_errors"), counts(found)) == ([3, 3], [4, 4])
     assert counts(found, "total") == [8, 8]  # what could not be decoded counts as wrong
     assert found["failures"] == ["too long"] and counts(found, "value_errors_removed_percent") == [0, 0]
-    assert deployed(found) == VoteOptions(1) and found["stopping"] is None
+    assert deployed(found) == VoteOptions(1)
 
 
 TEXT, WHOLE, FLAG = ({"type": kind} for kind in ("string", "integer", "boolean"))

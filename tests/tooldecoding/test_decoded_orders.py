@@ -1,19 +1,17 @@
-"""Orders: what they leave behind (a branch, log-probabilities, whole characters), and stopping before all are done."""
+"""Orders: what they leave behind: a branch, log-probabilities, whole characters, confidence."""
 
 import io
-import itertools
 import math
 import random
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from rich.console import Console
 
-from synthetic import ScriptedEngine, Writer, decode, likes, synthetic
+from synthetic import ScriptedEngine, Writer, decode, synthetic
 from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
@@ -191,44 +189,6 @@ def decode_weather(engine: SyntheticEngine, **fields: Any) -> DecodeResult:
     return decode(engine, PROMPTS[0], TOOLS, **{"max_value_tokens": 9, "draft_tokens": 0} | fields)
 
 
-def engines() -> Iterator[Callable[[], SyntheticEngine]]:
-    texts = synthetic().table.texts
-    for seed, doubt in itertools.product(range(2), (0.0, 0.1, 0.4, 0.8)):
-        yield partial(ScriptedEngine, texts, hesitant(seed, doubt), bool(seed % 2))
-    for seed, liked in enumerate((b"", b"'\"\\", b"0123456789-.", b",=")):
-        yield partial(likes, liked, seed)
-
-
-def decided(result: DecodeResult) -> list[tuple[str, bool]]:
-    return [(repr(c.voted.arguments), c.voted.valid) for c in result.calls]
-
-
-@pytest.mark.parametrize("fields", [{"max_calls": 2}, {"value_constraint": "free", "max_calls": 1}], ids=str)
-def test_exact_stopping_changes_nothing_but_the_cost(fields: dict[str, Any]) -> None:
-    used, passes = set[int](), [0, 0]
-    for number, new_engine in enumerate(engines()):
-        fields = fields | {"format": "pythonic", "optional_share": (0.5, 0.2)[number % 2]}
-        fields["order_limit"] = (12, 6, 5, 12)[number // 4 % 4]
-        every = decode_weather(new_engine(), **fields)
-        exact = decode_weather(new_engine(), **fields, stopping="exact")
-        assert exact.text == every.text and decided(exact) == decided(every)
-        one, other = exact.calls[0], every.calls[0]
-        assert one.candidates == other.candidates[: len(one.candidates)]
-        assert one.orders_possible == len(other.candidates)
-        for cost in ("positions", "forced_tokens", "constrained_tokens", "free_tokens"):
-            spent, of = getattr(exact.counters, cost), getattr(every.counters, cost)
-            assert spent <= of
-            if all(len(c.candidates) == c.orders_possible for c in exact.calls):
-                assert spent == of  # what orders share is computed once, also by orders of different rounds
-                assert exact.counters.forward_passes >= every.counters.forward_passes
-        if number in (0, 4) and "value_constraint" not in fields:  # sure models: what is not needed is not begun
-            assert exact.counters.free_tokens < every.counters.free_tokens
-        used.add(len(exact.calls[0].candidates))
-        passes = [passes[0] + every.counters.forward_passes, passes[1] + exact.counters.forward_passes]
-    assert len(used) > 4  # the vote was settled early and late
-    assert passes[1] < 1.3 * passes[0]  # orders that turn out to be needed begin beside the others, not round by round
-
-
 def test_confidence_in_what_is_printed() -> None:
     """A model whose first key depends on its place."""
 
@@ -247,13 +207,11 @@ def test_confidence_in_what_is_printed() -> None:
     assert [p["share"] for p in call["parameters"]] == [0.75, 1.0, 1.0, 1.0]
     for p in call["parameters"]:
         assert p["confidence"] == pytest.approx(p["share"] * math.exp(p["logprob"])) and "needs_confirmation" not in p
-    assert "confirmation" not in shown and "of 24" not in shown
+    assert "confirmation" not in shown and "the vote over 24 candidates" in shown
 
     least = min(p["confidence"] for p in call["parameters"][1:])
-    call, shown = doubtful(min_confidence=least, stopping="exact")
+    call, shown = doubtful(min_confidence=least)
     doubted = [p["confidence"] < least for p in call["parameters"]]
     assert [p["needs_confirmation"] for p in call["parameters"]] == doubted and doubted[0]
-    assert 12 < call["orders_used"] < 24 == call["orders_possible"]
     lines = [line for line in shown.splitlines() if "confirmation" in line]
     assert len(lines) == 1 and "city" in lines[0]
-    assert f"{call['orders_used']} candidates of 24 orders" in shown

@@ -17,7 +17,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.scheduler import PieceSize, Run, Scheduler, join, logits, passed, spawn
+from tooldecoding.scheduler import PieceSize, Run, Scheduler, join, logits, spawn, together
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOOLS: LookupDictionary = lookup(WEATHER)
@@ -27,7 +27,7 @@ TASKS = [(PROMPTS[0], lookup(WEATHER)), (f"say 'New York' to Bob {PROMPTS[1]}", 
 SETTINGS: dict[str, dict[str, Any]] = {
     "orders": {"format": "api-bank", "order_limit": 6},
     "drafts": {"format": "pythonic", "order_limit": 1, "max_calls": 2},
-    "exact": {"format": "pythonic", "order_limit": 6, "max_calls": 2, "stopping": "exact", "optional_share": 0.2},
+    "share": {"format": "pythonic", "order_limit": 6, "max_calls": 2, "optional_share": 0.2},
 }
 
 THOROUGH = ("llama", "bloom")
@@ -196,23 +196,21 @@ def test_an_error_ends_its_prompt_alone_and_tasks_go_on_in_the_sequence_of_spawn
             seen.append(name)
         return name
 
-    async def broken() -> None:
-        await spawn(piece(first, "given up", 9))
-        await passed()
+    async def broken(branch: int) -> None:
+        await logits([Feed(branch, [5])])
         raise ValueError("broken")
 
     async def whole() -> list[str]:
         late, other = engine.fork(second), engine.fork(second)
         tasks = [await spawn(piece(second, "second", 2, late)), await spawn(piece(other, "other", 2))]
-        await passed()
-        seen.append("passed")
         return await join(tasks)
 
-    bad, good = scheduler.spawn(first, broken()), scheduler.spawn(second, whole())
+    bad = scheduler.spawn(first, together([piece(first, "given up", 9), broken(engine.fork(first))]))
+    good = scheduler.spawn(second, whole())
     scheduler.forward()
-    assert seen == [("given up", 0), "given up", ("second", 0), ("other", 0), "passed"]
+    assert seen == [("given up", 0), "given up", ("second", 0), ("other", 0)]
     assert scheduler.finish([good]) == [["second", "other"]]
-    assert seen[5:] == [("second", 1), "second", ("late", 0), "late", ("other", 1), "other"]
+    assert seen[4:] == [("second", 1), "second", ("late", 0), "late", ("other", 1), "other"]
     assert bad.ended and isinstance(bad.error, ValueError)
     with pytest.raises(ValueError, match="broken"):
         bad.result  # noqa: B018

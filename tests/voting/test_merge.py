@@ -85,6 +85,13 @@ def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: b
             assert winner.truncated == ("limit of tokens" in said)
 
 
+@pytest.mark.parametrize(("carrying", "of"), [(3, 10), (7, 10), (15, 22), (13, 23), (4, 4)])
+def test_an_optional_key_needs_more_than_its_share(carrying: int, of: int) -> None:
+    for count in range(of + 1):
+        calls = [call(note="a")] * count + [call()] * (of - count)
+        assert ("note" in merge(calls, BOOK, carrying / of).arguments) == (count > carrying)
+
+
 ANY = tool("Book", parameter("city", "any"), parameter("days", "int"))
 FORTH, BACK = ({"a": 1, "b": 2}, KEYS[:2]), ({"b": 2, "a": 1}, KEYS[1::-1])
 

@@ -20,8 +20,6 @@ class DecodedCall:
         The call with the votes for each parameter.
     candidates : tuple of CandidateCall
         One for each decoded order.
-    orders_possible : int
-        How many orders there were. Fewer are decoded if the vote was settled before.
     confidences : tuple of float
         Confidence in each of ``voted.parameters``, in [0, 1].
     min_confidence : float, optional
@@ -38,7 +36,6 @@ class DecodedCall:
 
     voted: VotedCall
     candidates: tuple[CandidateCall, ...]
-    orders_possible: int
     confidences: tuple[float, ...]
     min_confidence: float | None = None
     groundings: tuple[Grounding, ...] | None = None
@@ -84,7 +81,7 @@ class DecodedCall:
         return f"{self.name}({pairs})"
 
     def __repr__(self) -> str:
-        return f"<DecodedCall {self}, {len(self.candidates)} of {self.orders_possible} orders>"
+        return f"<DecodedCall {self}, {len(self.candidates)} orders>"
 
 
 def _shown(candidate: CandidateCall, show: Callable[[str], str]) -> CandidateCall:

@@ -1,4 +1,4 @@
-"""One call in several orders of its required keys, decoded together until the vote is settled (paper, section 3.2).
+"""One call in several orders of its required keys, decoded together (paper, section 3.2).
 
 A single order writes its values one after the other. So each other required key begins a *draft branch* beside it, as
 if an order began with this key. Its value is a draft: the order tries it in one pass when it comes to the key, and
@@ -7,18 +7,17 @@ keeps what the model prefers there. So the call is the same, and takes about as 
 
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import ToolDecodingError
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.required_keys import Order, RequiredKeys, shared_keys
+from tooldecoding.calls.required_keys import Order, decode_orders, shared_keys
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scheduler import passed, spawn, until
+from tooldecoding.scheduler import spawn, together, until
 from tooldecoding.tokens.branch import Beginning, Branch, Tally
-from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks, orders_needed
+from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks
 
 
 class OrderDecoder:
@@ -34,13 +33,6 @@ class OrderDecoder:
         The optional keys that the call may have.
     keep_branches : bool
         Whether ``branch_of`` will be called: keeps one branch for each different call.
-
-    Attributes
-    ----------
-    candidates : tuple of CandidateCall
-        One for each decoded order.
-    possible : int
-        How many orders there are.
     """
 
     def __init__(
@@ -63,10 +55,6 @@ class OrderDecoder:
         self._finished: dict[Order, CandidateCall] = {}
         self._kept: dict[frozenset[tuple[str, str]], tuple[CandidateCall, Branch]] = {}
         self._places = {p.name: place for place, p in enumerate(tool.spec.parameters)}
-        self._begun = 0
-        self._known = -1
-        self.candidates: tuple[CandidateCall, ...] = ()
-        self.possible = len(self._orders)
 
     @property
     def beginning(self) -> Beginning | None:
@@ -75,7 +63,7 @@ class OrderDecoder:
         return self._drafts.beginning(keys) if keys and self._options.draft_tokens else None
 
     async def decode(self, branch: Branch) -> tuple[CandidateCall, ...]:
-        """Decode the orders behind the name and bracket until the vote is settled; the candidates."""
+        """Decode the orders behind the name and bracket; a candidate for each."""
         limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
         values = ValueDecoder(self._tool, self._drafts, limit)
         keys = self._keys_to_draft() if branch.can_escort else []
@@ -83,16 +71,21 @@ class OrderDecoder:
         drafting = dict(zip(keys, others, strict=True))
         # first, so that orders can use what they have found behind a pass
         tasks = [await spawn(self._draft(drafting, key, values)) for key in keys]
-        await self._until_settled(branch, values)
+        await together([decode_orders(self._tool, branch, self._orders, values, self._finish)])
         for task in tasks:
             task.cancel()
         for other in drafting.values():
             other.release()
         return self.candidates
 
+    @property
+    def candidates(self) -> tuple[CandidateCall, ...]:
+        """One for each order, when all are decoded."""
+        return tuple(self._finished[order] for order in self._orders)
+
     def _keys_to_draft(self) -> list[str]:
-        """Return the required keys with which no order begins at first, without those that have only one value."""
-        begun = {order[0] for order in self._orders[: self._needed([])] if order}
+        """Return the required keys with which no order begins, without those that have only one value."""
+        begun = {order[0] for order in self._orders if order}
         rest = [spec for spec in self._tool.spec.required if spec.name not in begun]
         return [spec.name for spec in rest if len(self._tool.grammar(spec).choices or "..") > 1]
 
@@ -105,31 +98,6 @@ class OrderDecoder:
         with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
             await until(lambda: self._drafts.times_begun(key) > 1, value)
         drafting.pop(key).release()
-
-    async def _until_settled(self, branch: Branch, values: ValueDecoder) -> None:
-        finish = partial(self._finish, values)
-        required = RequiredKeys(self._tool, branch, self._orders, values, finish)
-        while True:
-            while more := self._more(required):
-                await required.begin(more)
-            if required.ended:
-                break
-            await passed()
-        required.release()
-        self.candidates = tuple(self._finished[order] for order in self._orders[: self._begun])
-
-    def _more(self, required: RequiredKeys) -> Sequence[Order]:
-        """Return the orders to begin: those that the vote certainly needs, as soon as the values so far show it."""
-        done, name = self._finished, self._tool.spec.name
-        known = len(done) + sum(map(len, required.written.values()))
-        if self._begun == self.possible or self._known == known:
-            return ()
-        self._known = known
-        begun, finished = self._begun, list(done.values())
-        running = [o for o in self._orders[:begun] if o in required.written and o not in done]
-        needed = self._needed(finished, [CandidateCall(name, order, required.written[order]) for order in running])
-        self._begun = max(begun, len(finished) + needed)
-        return self._orders[begun : self._begun]
 
     def branch_of(self, voted: VotedCall) -> Branch | None:
         """Return the kept branch of a candidate that agrees with the voted call, or None; releases all others.
@@ -145,18 +113,6 @@ class OrderDecoder:
 
     def _rank(self, candidate: CandidateCall) -> tuple[int, ...]:
         return order_ranks(candidate.order, self._places)
-
-    def _needed(self, finished: Sequence[CandidateCall], unfinished: Sequence[CandidateCall] = ()) -> int:
-        """Return how many more orders the vote needs at least."""
-        options = self._options
-        return orders_needed(
-            finished,
-            self._tool.spec,
-            self.possible,
-            options.stopping,
-            options.optional_share,
-            unfinished,
-        )
 
     async def _finish(
         self, decoder: ValueDecoder, branch: Branch, order: Order, required: tuple[CandidateValue, ...]

@@ -221,9 +221,7 @@ class PromptDecoder:
         vote = grounded_vote(candidates, tool.spec, options, self._index)
         confidences = tuple(parameter.confidence for parameter in vote.voted.parameters)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
-        return DecodedCall(
-            vote.voted, candidates, orders.possible, confidences, options.min_confidence, *vote[1:], not_offered
-        )
+        return DecodedCall(vote.voted, candidates, confidences, options.min_confidence, *vote[1:], not_offered)
 
     @cached_property
     def _index(self) -> ConversationIndex | None:

@@ -108,8 +108,6 @@ def _show_call(console: Console, call: "DecodedCall") -> None:
         console.print(Text(shown(f"{voted.name}: a call without parameters")))
         return
     over = "1 candidate" if voted.candidates == 1 else f"{voted.candidates} candidates"
-    if voted.candidates < call.orders_possible:
-        over += f" of {call.orders_possible} orders"
     console.print(Text(shown(f"{voted.name}: the vote over {over}")))
     columns = ["parameter", "value", "votes", "share", "log-probability"]
     rows = [
@@ -241,7 +239,7 @@ _PANELS: Final = {
         *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),
         *("next_call_threshold", "draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
-    "Vote": ("orders", "optional_share", "stopping", "min_confidence"),
+    "Vote": ("orders", "optional_share", "min_confidence"),
     "Conversation": ("optional_arguments", "ask", "never_ask"),
     "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
     "Many machines": ("ray", "actors", "gpus_per_actor"),

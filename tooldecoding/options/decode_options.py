@@ -23,7 +23,7 @@ from tooldecoding.options.option import (
     described,
     option,
 )
-from voting import DEFAULT_OPTIONAL_SHARE, DEFAULT_ORDER_LIMIT, OrderScheme, Stopping
+from voting import DEFAULT_OPTIONAL_SHARE, DEFAULT_ORDER_LIMIT, OrderScheme
 
 AUTO: Final = "auto"
 """The ``format`` of a chat model: the one in which its chat template writes calls."""
@@ -60,7 +60,6 @@ class DecodeOptions:
     See Also
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
-    voting.orders_needed : ``stopping``.
     voting.confidence : ``min_confidence``.
     """
 
@@ -130,7 +129,6 @@ class DecodeOptions:
     never_ask: tuple[str, ...] = option(
         (), "An argument that the model may work out by itself.", metavar="[TOOL.]KEY", expected="keys"
     )
-    stopping: Stopping = option("none", "Stop decoding orders when the vote is settled.")
     min_confidence: Share | None = option(None, "Mark parameters whose confidence is below this.", metavar="P")
 
     def __post_init__(self) -> None:

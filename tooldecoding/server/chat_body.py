@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from tooldecoding.options.decode_options import Detail, OptionalArguments
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import ApiError
-from voting import OrderScheme, Stopping
+from voting import OrderScheme
 
 _MOST_STOPS: Final = 4
 _MOST_TOKENS: Final = 1 << 20
@@ -59,7 +59,6 @@ class Extension(Strict):
     documentation: Detail | None = None
     order_limit: Annotated[int, Field(ge=1, le=1000)] | None = None
     orders: OrderScheme | None = None
-    stopping: Stopping | None = None
     min_confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     optional_arguments: OptionalArguments | None = None
     require_grounded: bool | None = None

@@ -110,8 +110,8 @@ class Branch:
         pending = Pending(table, table.join(settled[-_CONTEXT_TOKENS:])[-CONTEXT_BYTES:], last)
         return cls(FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
 
-    async def forks(self, count: int, ways: int | None = None, beginning: Beginning | None = None) -> list["Branch"]:
-        """Return this branch and ``count - 1`` copies; ``ways`` is how many there will be in the end.
+    async def forks(self, count: int, beginning: Beginning | None = None) -> list["Branch"]:
+        """Return this branch and ``count - 1`` copies.
 
         Tokens that are not computed yet are computed once before the fork if that saves positions worth a pass, as
         for a long prompt. Otherwise each branch computes them itself.
@@ -123,7 +123,7 @@ class Branch:
         """
         self._settle(*self.pending.sure())
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
-        if loses_none or ((ways or count) - 1) * len(self.fed.unfed) > WORTH_A_PASS:
+        if loses_none or (count - 1) * len(self.fed.unfed) > WORTH_A_PASS:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
         copies = (
             replace(self, ids=list(self.ids), labels=list(self.labels), fed=self.fed.fork(), decided="forced")

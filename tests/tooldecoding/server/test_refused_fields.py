@@ -72,7 +72,7 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         ],
         "tooldecoding": [[]],
         "tooldecoding.order_limit": ["4"],
-        "tooldecoding.stopping": ["never"],
+        "tooldecoding.orders": ["never"],
     },
 }
 """Code of an error -> field -> values; a point leads into an object."""
