@@ -189,6 +189,8 @@ class ToolSpec:
         Where the tool is documented.
     conditions : Obligations, optional
         What a schema says of several arguments together; checked when a call is finished.
+    returns : tuple of str
+        The keys of the tool's result, if they are documented.
     """
 
     name: str
@@ -199,6 +201,7 @@ class ToolSpec:
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: Source | None = field(default=None, compare=False)
     conditions: Obligations | None = field(default=None, compare=False, repr=False)
+    returns: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def unenforced(self) -> tuple[str, ...]:
@@ -216,6 +219,16 @@ class ToolSpec:
         """All other parameters (optional or unknown), in documentation order."""
         return tuple(p for p in self.parameters if not p.required)
 
+    def needs_result_of(self, other: "ToolSpec") -> bool:
+        """Whether a required key is one that another tool returns, and does not take itself.
+
+        >>> login = ToolSpec("login", parameters=(), returns=("token",))
+        >>> ToolSpec("send", parameters=(ParameterSpec("token", ANY, "any", True),)).needs_result_of(login)
+        True
+        """
+        new = set(other.returns).difference(spec.name for spec in other.parameters)
+        return any(spec.name in new for spec in self.required)
+
     def parameter(self, name: str) -> ParameterSpec:
         """The parameter called ``name``. Raises KeyError if there is none."""
         for spec in self.parameters:
@@ -232,6 +245,7 @@ class ToolSpec:
         row["parameters"] = [p.to_json(explain) for p in self.parameters]
         if explain:
             row["source"] = None if self.source is None else self.source.to_json()
+            row["returns"] = list(self.returns)
             row["notes"] = list(self.notes)
             row["unenforced"] = list(self.unenforced)
         return row

@@ -41,6 +41,7 @@ _SCHEMA_WORDS: Final = frozenset(
 _SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments", "input_parameters")
 _FLAT_KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")
 _FLAT_WORDS: Final = frozenset({"type", "param_type", "description"})
+_RESULT_KEYS: Final = ("outputSchema", "output_schema", "output_parameters", "response", "returns")
 # A call also has a name and arguments; documentation has one of these keys.
 _DOCUMENTS: Final = ("description", "api_description", "required")
 _RAPID_LISTS: Final = {"required_parameters": True, "optional_parameters": False}
@@ -251,7 +252,22 @@ def _tool(
 ) -> ToolSpec:
     description = read_description(data, _owner(data))
     notes = tuple(reader.notes)
-    return ToolSpec(read_name(data), description, parameters, collection, notes=notes, conditions=reader.conditions)
+    return ToolSpec(
+        read_name(data),
+        description,
+        parameters,
+        collection,
+        notes=notes,
+        conditions=reader.conditions,
+        returns=_returned_keys(data),
+    )
+
+
+def _returned_keys(data: Data) -> tuple[str, ...]:
+    """The keys of the result: of a schema (MCP, Google) or of an object of keys (API-Bank)."""
+    result: Data = next((data[key] for key in _RESULT_KEYS if isinstance(data.get(key), Mapping)), {})
+    keys = result.get("properties", {} if _is_object(result) else result)
+    return tuple(map(str, keys)) if isinstance(keys, Mapping) else ()
 
 
 def _form(title: str, claims: Callable[[Data], bool], read: Callable[[Data], ToolSpec]) -> ObjectForm:

@@ -1,5 +1,6 @@
 """The threshold of a further call: asked beside the writing, with the calls so far as a JSON list."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,3 +49,20 @@ def test_a_call_follows_where_its_log_odds_are_above_the_threshold(
             assert [str(c) for c in result.calls] == [str(c) for c in most.calls][: len(result.calls)]
             assert result.to_json("1")["next_call_log_odds"] == [round(odds, 3) for odds in asked]
             assert asked == pytest.approx(most.next_call_log_odds[: len(asked)], abs=1e-3)
+
+
+def test_no_call_is_asked_for_that_needs_the_result_of_an_earlier_one(decoder: ToolDecoder) -> None:
+    text, called = {"type": "string"}, []
+    for end in ("id", "name"):  # send needs what find returns, and find what send returns; or neither
+        find = documented("find", order_id=text) | {"outputSchema": {"properties": {f"user_{end}": text}}}
+        send = documented("send", user_id=text) | {"output_parameters": {f"order_{end}": text}}
+        options = DecodeOptions(order_limit=1, max_value_tokens=2, max_calls=4, tool_choice="required", format="hermes")
+        options = replace(options, next_call_threshold=-1e9)
+        results = decoder.run(
+            [Request(prompt * n, extract([find, send]), options) for prompt in PROMPTS for n in (1, 2, 3)]
+        )
+        assert all(result.valid for result in results)
+        called.append([[call.name for call in result.calls] for result in results])
+    for allowed, names in zip(*called, strict=True):
+        assert len(set(allowed)) == 1 and names[: len(allowed)] == allowed
+    assert any(len(set(names)) == 2 for names in called[1])

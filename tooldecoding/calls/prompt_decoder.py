@@ -115,6 +115,8 @@ class PromptDecoder:
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         self._as_list: CallsAsList | None = None
+        self._asked_for = False
+        """Whether the next call was asked for, and the model would not have written one by itself."""
         self._log_odds: list[float] = []
         tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
         self._opened_thinking = is_open(tail)
@@ -153,11 +155,15 @@ class PromptDecoder:
         """
         calls: list[DecodedCall] = []
         decoded_calls: list[DecodedCall] = []
+        decoded = DecodedPrompt(text, calls, answer)
         before = text
         branch.draft_tokens = self._options.draft_tokens
         while True:
             number = len(decoded_calls)
             tool = called or await self._name(branch, number)
+            if self._asked_for and any(tool.spec.needs_result_of(self._tools[c.name].spec) for c in decoded_calls):
+                branch.release()
+                return decoded
             next_call = self._next_call(number + 1)
             more = next_call is not None
             optional = optional_to_offer(tool, self._index, self._options)
@@ -263,7 +269,9 @@ class PromptDecoder:
         if goes_on:
             asked = [] if self._as_list is None else [self._as_list.log_odds(call)]
             by_itself, *answers = await together([next_call.log_odds(branch), *asked])
-            goes_on = by_itself > 0 or any(answer > (self._options.next_call_threshold or 0.0) for answer in answers)
+            threshold = self._options.next_call_threshold or 0.0
+            self._asked_for = by_itself <= 0 and any(answer > threshold for answer in answers)
+            goes_on = by_itself > 0 or self._asked_for
             self._log_odds.append(by_itself if by_itself > 0 or not answers else answers[0])
             next_call.write(branch, goes_on)
         if not goes_on:
