@@ -87,6 +87,7 @@ def _prediction(result: DecodeResult, own: CallFormat, together: int, scored: Sc
         written=result.text,
         opening="" if result.call_format is own else opening_of(result.call_format),
         next_call_log_odds=result.next_call_log_odds,
+        name_confidences=[call.name_confidence for call in result.calls],
     )
 
 

@@ -32,6 +32,8 @@ class DecodedCall:
         The optional arguments that were voted and left out, because nobody said them.
     not_offered : tuple of str
         The optional keys of which nobody said any value: the model could not choose them.
+    name_confidence : float or None
+        The probability of the name among those of all tools, in [0, 1]; None if the model wrote it within free text.
     """
 
     voted: VotedCall
@@ -42,6 +44,7 @@ class DecodedCall:
     ungrounded: tuple[str, ...] = ()
     left_out: tuple[VotedParameter, ...] = ()
     not_offered: tuple[str, ...] = ()
+    name_confidence: float | None = None
 
     @property
     def name(self) -> str:

@@ -160,7 +160,7 @@ class PromptDecoder:
         branch.draft_tokens = self._options.draft_tokens
         while True:
             number = len(decoded_calls)
-            tool = called or await self._name(branch, number)
+            tool, name_confidence = (called, None) if called else await self._name(branch, number)
             if self._asked_for and any(tool.spec.needs_result_of(self._tools[c.name].spec) for c in decoded_calls):
                 branch.release()
                 return decoded
@@ -169,7 +169,7 @@ class PromptDecoder:
             optional = optional_to_offer(tool, self._index, self._options)
             orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
-            call = await self._call(tool, orders, branch, optional)
+            call = replace(await self._call(tool, orders, branch, optional), name_confidence=name_confidence)
             asked = to_ask(call, self._conversation) if self._options.ask == "ungrounded" else []
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
@@ -209,13 +209,13 @@ class PromptDecoder:
             return None
         return self._tools.next_call(number, self._only)
 
-    async def _name(self, branch: Branch, number: int) -> PreparedTool:
-        """Let the model choose a tool by the name trie, unless one is given."""
+    async def _name(self, branch: Branch, number: int) -> tuple[PreparedTool, float]:
+        """Let the model choose a tool by the name trie, unless one is given; returns the probability of its name."""
         if self._only is not None:
             branch.write(self._only + self._format.bracket_of(number))
-            return self._tools[self._only]
-        chosen = await self._tools.names(number).choose(branch)
-        return self._tools.tools[chosen]
+            return self._tools[self._only], 1.0
+        chosen, probability = await self._tools.names(number).choose(branch)
+        return self._tools.tools[chosen], probability
 
     async def _call(
         self, tool: PreparedTool, orders: OrderDecoder, branch: Branch, optional: Sequence[ParameterSpec]
