@@ -115,6 +115,8 @@ def _show_call(console: Console, call: "DecodedCall") -> None:
         for p in voted.parameters
     ]
     if call.min_confidence is not None:
+        doubt = ", needs confirmation" * call.is_unsure
+        console.print(Text(f"right with a probability of {call.confidence():.3f}{doubt}"))
         columns.append("confidence")
         for row, confidence, unsure in zip(rows, call.confidences, call.needs_confirmation, strict=True):
             row.append(f"{confidence:.3f}" + ", needs confirmation" * unsure)
