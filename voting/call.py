@@ -104,6 +104,11 @@ class VotedCall:
     candidates: int
 
     @property
+    def score(self) -> float:
+        """The product of the scores of the parameters."""
+        return math.prod(p.score for p in self.parameters)
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """Key -> value, in documentation order."""
         return {p.key: p.value for p in self.parameters}

@@ -17,7 +17,7 @@ class Prediction:
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
     (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``,
-    ``name_confidences`` those of its calls.
+    ``name_confidences`` those of its calls, and ``score`` ranks predictions by how sure they are, if that is known.
     """
 
     text: str
@@ -29,6 +29,7 @@ class Prediction:
     opening: str = ""
     next_call_log_odds: Sequence[float] = ()
     name_confidences: Sequence[float | None] = ()
+    score: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""

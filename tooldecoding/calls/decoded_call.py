@@ -1,6 +1,5 @@
 """A decoded call, what the vote made of its candidates, and what is certain while a prompt is decoded."""
 
-import math
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -76,8 +75,7 @@ class DecodedCall:
     @property
     def score(self) -> float:
         """The product of the scores of the arguments and of ``name_confidence``, in [0, 1]; ranks calls."""
-        name = 1.0 if self.name_confidence is None else self.name_confidence
-        return math.prod((p.score for p in self.voted.parameters), start=name)
+        return self.voted.score if self.name_confidence is None else self.name_confidence * self.voted.score
 
     def confidence(self, key: str | None = None) -> float:
         """Return the probability that the call is right, or the value of a key, in [0, 1].
