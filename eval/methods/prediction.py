@@ -17,7 +17,7 @@ class Prediction:
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
     (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``,
-    ``name_confidences`` those of its calls, and ``score`` ranks predictions by how sure they are, if that is known.
+    ``name_confidences`` those of its calls, and ``score`` is the product of those of its calls (``DecodedCall``).
     """
 
     text: str
@@ -44,6 +44,8 @@ class Prediction:
             row["next_call_log_odds"] = finite(self.next_call_log_odds)
         if self.name_confidences:
             row["name_confidences"] = list(self.name_confidences)
+        if self.score is not None:
+            row["score"] = self.score
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

@@ -1,11 +1,12 @@
-"""Accuracy with 95 % intervals."""
+"""Accuracy with 95 % intervals, and how well scores rank what is right."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from scipy.stats import binomtest
+import numpy as np
+from scipy.stats import binomtest, rankdata
 
 
 @dataclass(frozen=True)
@@ -57,3 +58,12 @@ def unweighted_mean(accuracies: Iterable[Accuracy]) -> Estimate | None:
     below = math.hypot(*(e.value - e.low for e in estimates)) / len(estimates)
     above = math.hypot(*(e.high - e.value for e in estimates)) / len(estimates)
     return Estimate(mean, max(0.0, mean - below), min(1.0, mean + above))
+
+
+def auroc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
+    """Return the probability that a right one scores higher than a wrong one, ties counting half; None without both."""
+    hits = sum(right)
+    if hits in (0, len(right)):
+        return None
+    ranks = rankdata(scores)[np.asarray(right, bool)].sum()
+    return float((ranks - hits * (hits + 1) / 2) / (hits * (len(right) - hits)))

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.stats import beta, rankdata
+from scipy.stats import beta
 
+from eval.metrics.accuracy import auroc
 from tooldecoding.calls.confidence import USUAL, Calibration
 
 LEVEL: Final = 0.05
@@ -95,15 +96,6 @@ def study(calls: Sequence[LabelledCall], risk: float | None, seed: int) -> dict[
 
 def _passing(calls: Sequence[LabelledCall], calibration: Calibration, limit: float | None) -> list[LabelledCall]:
     return [call for call in calls if limit is not None and calibration.probability(call.score) >= limit]
-
-
-def auroc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
-    """Return the probability that a right one scores higher than a wrong one, ties counting half; None without both."""
-    hits = sum(right)
-    if hits in (0, len(right)):
-        return None
-    ranks = rankdata(scores)[np.asarray(right, bool)].sum()
-    return float((ranks - hits * (hits + 1) / 2) / (hits * (len(right) - hits)))
 
 
 def _calibration_error(calls: Sequence[LabelledCall], calibration: Calibration) -> float:

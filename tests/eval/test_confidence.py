@@ -5,7 +5,8 @@ from random import Random
 
 import pytest
 
-from eval.tuning.confidence import LabelledCall, auroc, calibrated, limit_of, study
+from eval.metrics.accuracy import auroc
+from eval.tuning.confidence import LabelledCall, calibrated, limit_of, study
 from tooldecoding.calls.confidence import USUAL, Calibration
 
 TRUE = Calibration(5.0, 6.0)
