@@ -66,7 +66,7 @@ class Language:
     shortest : int or None
         How many characters the shortest text has; ``None`` if there is none.
     longest_rest : int
-        How many characters ``rest`` returns at most, whatever was read. Where more would be needed, no state is live.
+        How many characters ``completion`` returns at most, whatever was read. No state that needs more is live.
     """
 
     def __init__(self, term: Term, sets: frozenset[Characters] = frozenset()) -> None:
@@ -90,7 +90,7 @@ class Language:
 
     def __contains__(self, text: str) -> bool:
         state = self.run(self.start, text)
-        return state is not None and self.whole(state)
+        return state is not None and self.accepts(state)
 
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
@@ -110,11 +110,11 @@ class Language:
                 state, row = found, rows.get(found)
         return self._live(state)
 
-    def whole(self, state: State) -> bool:
+    def accepts(self, state: State) -> bool:
         """Whether the text may end here."""
         return state.term.ends >> state.after_word & 1 == 1
 
-    def rest(self, state: State) -> str:
+    def completion(self, state: State) -> str:
         """A shortest text that completes what was read; letters and digits where there is a choice."""
         whole = self._length(state)
         assert whole is not None
@@ -133,7 +133,7 @@ class Language:
         alphabet = self._alphabet
         return "".join(alphabet.ascii[number] + alphabet.others[number] for number, _ in self._following(state))
 
-    def spans(self, state: State) -> Iterator[tuple[int, int]]:
+    def allowed_ranges(self, state: State) -> Iterator[tuple[int, int]]:
         """The characters that may follow: intervals of code points, each with the one behind its last."""
         for number, _ in self._following(state):
             yield from self._alphabet.spans[number]
@@ -165,7 +165,7 @@ class Language:
         for _ in range(_MAX_LEVELS):
             if not begun or len(found) > limit:
                 return tuple(found) if len(found) <= limit else None
-            found += [text for state, texts in begun.items() if self.whole(state) for text in texts]
+            found += [text for state, texts in begun.items() if self.accepts(state) for text in texts]
             longer: dict[State, list[str]] = {}
             count = 0
             for state, texts in begun.items():
@@ -245,7 +245,7 @@ class Language:
             total, minus, _, state = heappop(waiting)
             if -minus > read[state]:
                 continue
-            known = 0 if self.whole(state) else self._lengths.get(state, state.term.least if state.term.exact else -1)
+            known = 0 if self.accepts(state) else self._lengths.get(state, state.term.least if state.term.exact else -1)
             if known is None:
                 continue
             if known >= 0 and known - minus == total:
@@ -276,13 +276,13 @@ class Language:
 
 def completions(language: Language, state: State) -> Iterator[str]:
     """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first."""
-    yield language.rest(state)
+    yield language.completion(state)
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
         for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
             behind = language.run(place, character)
             if behind is not None:
-                yield begun + character + language.rest(behind)
+                yield begun + character + language.completion(behind)
                 if len(waiting) < _MAX_BEGUN:
                     waiting.append((begun + character, behind))
 

@@ -104,7 +104,7 @@ class Numbers:
             return False
         return self._more(sign, digits, point, behind or "") is not None
 
-    def whole(self, text: str) -> bool:
+    def complete(self, text: str) -> bool:
         """Whether ``text`` is such a number."""
         found = _TEXT.fullmatch(text)
         if found is None:
@@ -129,9 +129,9 @@ class Numbers:
             if rests and self._allows(number * Fraction(10) ** exponent):
                 yield from rests
 
-    def rest(self, text: str) -> str:
+    def completion(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
-        if self.whole(text):
+        if self.complete(text):
             return ""
         if (found := _TEXT.fullmatch(text)) is None:
             return next(self._exponents(text))

@@ -1,4 +1,4 @@
-"""Normal forms of schemas -> shapes (``lookup.values.shapes``), each made when a value reaches it."""
+"""Normal forms of schemas -> parsers (``lookup.values.parsers``), each made when a value reaches it."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
@@ -21,21 +21,21 @@ from lookup.schema.nodes import (
     listed_values_of,
 )
 from lookup.schema.number_range import Numbers
-from lookup.values.any_shapes import any_shape, scalar_shape
+from lookup.values.any_parsers import any_parser, scalar_parser
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements
 from lookup.values.literal_values import is_key, is_literal
 from lookup.values.notations import Notation, RawText, inside
 from lookup.values.objects import Record
-from lookup.values.plain_shapes import Literals, Number
-from lookup.values.shapes import Place, Shape, Union
-from lookup.values.texts import text_shape
+from lookup.values.parsers import ParserState, Union, ValueParser
+from lookup.values.plain_parsers import Literals, Number
+from lookup.values.texts import text_parser
 
 MAX_DEPTH: Final = 40
 """Deeper than this, a bracket is only opened for the shortest literal."""
 
 NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
-"""Why a schema has no shape."""
+"""Why a schema has no parser."""
 
 
 def written_members(
@@ -50,23 +50,23 @@ def written_members(
     return literals
 
 
-class NodeShapes:
-    """Makes the shapes of one schema in one notation."""
+class NodeParsers:
+    """Makes the parsers of one schema in one notation."""
 
     def __init__(self, notation: Notation) -> None:
         self.notation: Notation = notation
         self._inside = inside(notation)
-        self._known: dict[tuple[Conjunction, bool], Lazy] = {}
+        self._known: dict[tuple[Conjunction, bool], LazyParser] = {}
 
-    def of(self, conjunction: Conjunction, listed: bool = False) -> "Lazy":
-        """The shape of a schema, with its values ``listed`` where they are few; the same object for the same schema."""
+    def of(self, conjunction: Conjunction, listed: bool = False) -> "LazyParser":
+        """The parser of a schema, its values ``listed`` where they are few; the same object for the same schema."""
         key = conjunction, listed
         if key not in self._known:
-            self._known[key] = Lazy(conjunction, self, listed)
+            self._known[key] = LazyParser(conjunction, self, listed)
         return self._known[key]
 
-    def branch(self, branch: Branch) -> list[Shape]:
-        """The shapes of a branch; none if the notation cannot write its values."""
+    def branch(self, branch: Branch) -> list[ValueParser]:
+        """The parsers of a branch; none if the notation cannot write its values."""
         match branch:
             case Constants(values):
                 whole = (int(value) for value in values if isinstance(value, float) and value.is_integer())
@@ -78,7 +78,7 @@ class NodeShapes:
                 return [
                     Number(branch)
                     if branch.is_limited
-                    else scalar_shape("int" if branch.integer else "float", self.notation)
+                    else scalar_parser("int" if branch.integer else "float", self.notation)
                 ]
             case Lists():
                 return [self._list(branch)]
@@ -90,13 +90,13 @@ class NodeShapes:
             text = self.notation.other_lead + text + self.notation.mark
         return is_literal(text, self.notation)
 
-    def _texts(self, branch: Texts) -> list[Shape]:
+    def _texts(self, branch: Texts) -> list[ValueParser]:
         if branch.language is ANY_TEXT:
-            return [scalar_shape("str", self.notation)]
-        found = [text_shape(syntax, branch.language) for syntax in self._inside.texts]
-        return [shape for shape in found if shape is not None]
+            return [scalar_parser("str", self.notation)]
+        found = [text_parser(syntax, branch.language) for syntax in self._inside.texts]
+        return [parser for parser in found if parser is not None]
 
-    def _list(self, branch: Lists) -> Shape:
+    def _list(self, branch: Lists) -> ValueParser:
         unique = branch.unique and leaves_values(branch)
         dialect = self._inside.dialect if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
@@ -106,32 +106,32 @@ class NodeShapes:
         bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
         return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
 
-    def listed(self, branch: Branch) -> list[Shape]:
-        """The shapes of a branch, with its values listed if they are few: each list and object has its own shape."""
+    def listed(self, branch: Branch) -> list[ValueParser]:
+        """The parsers of a branch, with its values listed if they are few: each list and object has its own parser."""
         values = listed_values_of(branch)
         if values is None or not isinstance(branch, Lists | Objects):
             return self.branch(branch if values is None else Constants(tuple(values)))
         return [self._single(value) for value in values]
 
-    def _single(self, value: Any) -> Shape:
-        """The shape of one value, however it is written."""
-        shape: Shape
+    def _single(self, value: Any) -> ValueParser:
+        """The parser of one value, however it is written."""
+        parser: ValueParser
         if isinstance(value, dict):
             for name in value:
                 self._demand_key(name)
             spacing, dialect = self._inside.spacing, self._inside.dialect
             keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True, spacing) for name in value]
-            shape = Record(KeyRules(keys, spacing=spacing, dialect=dialect))
+            parser = Record(KeyRules(keys, spacing=spacing, dialect=dialect))
         elif isinstance(value, list | tuple):
             bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
             items = [self._single(item) for item in value]
-            shape = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
+            parser = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
         else:
-            [shape] = self.branch(Constants((value,)))
-        shape.is_single = True
-        return shape
+            [parser] = self.branch(Constants((value,)))
+        parser.is_single = True
+        return parser
 
-    def _object(self, branch: Objects) -> Shape:
+    def _object(self, branch: Objects) -> ValueParser:
         names = list(branch.keys)
         free = self._free(branch)
         listed = None if free is None else self._listed_keys(branch)
@@ -183,9 +183,9 @@ class NodeShapes:
         language = self._free_language(branch)
         if language.is_empty:
             return None
-        texts = [text for syntax in self._inside.free_keys if (text := text_shape(syntax, language)) is not None]
+        texts = [text for syntax in self._inside.free_keys if (text := text_parser(syntax, language)) is not None]
 
-        def value(name: str) -> Shape | None:
+        def value(name: str) -> ValueParser | None:
             if language is not ANY_TEXT and name not in language:
                 return None
             found = free(name)
@@ -193,7 +193,7 @@ class NodeShapes:
 
         values = tuple(self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty)
         is_open = language is ANY_TEXT and not branch.patterns
-        return FreeKeys(tuple(texts), value, values or (any_shape(self.notation),), is_open) if texts else None
+        return FreeKeys(tuple(texts), value, values or (any_parser(self.notation),), is_open) if texts else None
 
     def _free_language(self, branch: Objects) -> Language:
         """The free keys that have a value."""
@@ -204,48 +204,48 @@ class NodeShapes:
         return reduce(Language.either, (group.language for group in possible), any_of(()))
 
 
-class Lazy(Shape):
-    """The shape of a schema, which is made when a value reaches it, because a schema may contain itself."""
+class LazyParser(ValueParser):
+    """The parser of a schema, which is made when a value reaches it, because a schema may contain itself."""
 
-    def __init__(self, conjunction: Conjunction, shapes: NodeShapes, listed: bool) -> None:
+    def __init__(self, conjunction: Conjunction, parsers: NodeParsers, listed: bool) -> None:
         self._conjunction = conjunction
-        self._shapes = shapes
+        self._parsers = parsers
         self._listed = listed
         self._reason = NO_VALUE
 
     @cached_property
-    def _branches(self) -> list[tuple[Branch, list[Shape]]]:
+    def _branches(self) -> list[tuple[Branch, list[ValueParser]]]:
         """The branches that the notation can write."""
-        shapes_of = self._shapes.listed if self._listed else self._shapes.branch
+        parsers_of = self._parsers.listed if self._listed else self._parsers.branch
         found = []
         for branch in self._conjunction.inhabited:
             try:
-                found.append((branch, shapes_of(branch)))
+                found.append((branch, parsers_of(branch)))
             except DocumentationError as error:
                 self._reason = str(error)
         return found
 
     @cached_property
-    def inner(self) -> Shape:
-        """The shape itself; DocumentationError if no value is allowed, or the notation can write none."""
+    def inner(self) -> ValueParser:
+        """The parser itself; DocumentationError if no value is allowed, or the notation can write none."""
         if self._conjunction.node.anything:
-            return any_shape(self._shapes.notation)
-        shapes = [shape for _, shapes in self._branches for shape in shapes]
-        if not shapes:
+            return any_parser(self._parsers.notation)
+        parsers = [parser for _, parsers in self._branches for parser in parsers]
+        if not parsers:
             raise DocumentationError(self._reason)
-        return shapes[0] if len(shapes) == 1 else Union(shapes)
+        return parsers[0] if len(parsers) == 1 else Union(parsers)
 
     @property
-    def inside(self) -> Sequence[Shape]:
+    def inside(self) -> Sequence[ValueParser]:
         return (self.inner,)
 
     @property
-    def alternatives(self) -> tuple[Shape, ...]:
+    def alternatives(self) -> tuple[ValueParser, ...]:
         return self.inner.alternatives
 
     @cached_property
     def _shortest(self) -> str:
-        written = [(branch, shapes[0]) for branch, shapes in self._branches if shapes]
+        written = [(branch, parsers[0]) for branch, parsers in self._branches if parsers]
         if not written:
             return self.inner.shortest()
         return min(written, key=lambda pair: self._conjunction.size_of(pair[0]))[1].shortest()
@@ -257,10 +257,10 @@ class Lazy(Shape):
     def rank(self) -> int:
         return self._conjunction.size
 
-    def start(self, below: Place) -> Iterable[Place]:
-        if sum(1 for _ in below.stack()) < MAX_DEPTH:
-            return self.inner.start(below)
-        shallow = [shape for shape in self.inner.alternatives if not shape.bracket]
+    def start(self, continuation: ParserState) -> Iterable[ParserState]:
+        if sum(1 for _ in continuation.stack()) < MAX_DEPTH:
+            return self.inner.start(continuation)
+        shallow = [parser for parser in self.inner.alternatives if not parser.bracket]
         if self.shortest()[0] in "[({":
             shallow.append(Literals([self.shortest()]))
-        return [place for shape in shallow for place in shape.start(below)]
+        return [place for parser in shallow for place in parser.start(continuation)]
