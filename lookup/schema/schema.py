@@ -1,30 +1,30 @@
-"""Schemas, whose words are read when they are needed: types, documented types as schemas, and equal values."""
+"""Schemas, whose keywords are read when they are needed: types, documented types as schemas, and equal values."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Final, Literal, TypeGuard, get_args
+from typing import Any, Final, Literal, TypedDict, TypeGuard, get_args
 
 from lookup.dictionary import ANY, ValueType
 from lookup.type_names import NULL_NAMES, value_type
 
-Kind = Literal["null", "boolean", "string", "integer", "number", "array", "object"]
+JsonType = Literal["null", "boolean", "string", "integer", "number", "array", "object"]
 
-KINDS: Final[frozenset[Kind]] = frozenset(get_args(Kind))
+JSON_TYPES: Final[frozenset[JsonType]] = frozenset(get_args(JsonType))
 """The types of JSON Schema; an integer is a number as well."""
 
-NUMBERS: Final[frozenset[Kind]] = frozenset({"integer", "number"})
+NUMBERS: Final[frozenset[JsonType]] = frozenset({"integer", "number"})
 """The types of a number."""
 
-_IMPLYING: Final[tuple[tuple[frozenset[Kind], str], ...]] = (
+_IMPLYING: Final[tuple[tuple[frozenset[JsonType], str], ...]] = (
     (frozenset({"object"}), "properties additionalProperties patternProperties required minProperties"),
     (frozenset({"array"}), "items prefixItems minItems maxItems uniqueItems"),
     (frozenset({"string"}), "texts minLength maxLength"),
     (NUMBERS, "low high multipleOf"),
 )
-IMPLIED: Final = {word: kinds for kinds, words in _IMPLYING for word in words.split()}
-"""In documentation, a word that says something of one type only implies the type."""
+IMPLIED: Final = {keyword: types for types, keywords in _IMPLYING for keyword in keywords.split()}
+"""In documentation, a keyword that says something of one type only implies the type."""
 
 INFINITE: Final = 1 << 60
 """The size of the smallest value of what has none."""
@@ -33,7 +33,7 @@ _NAMES: Final = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "tuple": "tuple",
     "dict": "object",
 }  # fmt: skip
-_STANDARD: Final[dict[str, frozenset[Kind]]] = {**{kind: frozenset({kind}) for kind in KINDS}, "number": NUMBERS}
+_STANDARD: Final[dict[str, frozenset[JsonType]]] = {**{one: frozenset({one}) for one in JSON_TYPES}, "number": NUMBERS}
 
 _LISTING_MEMBERS: Final = ("enum", "values", "options", "choices", "symbols")
 
@@ -69,13 +69,13 @@ def with_enum(written: Mapping[str, Any]) -> Mapping[str, Any]:
     if not is_typed_enum(written):
         return written
     lists = (word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple))
-    word = next((word for word in lists if not any(isinstance(m, dict | list | tuple) for m in written[word])), None)
-    others = {key: value for key, value in written.items() if key not in ("type", "param_type", word)}
-    return written if word is None else {**others, "enum": written[word]}
+    keyword = next((word for word in lists if not any(isinstance(m, dict | list | tuple) for m in written[word])), None)
+    others = {key: value for key, value in written.items() if key not in ("type", "param_type", keyword)}
+    return written if keyword is None else {**others, "enum": written[keyword]}
 
 
 def is_typed_enum(written: Mapping[str, Any]) -> bool:
-    """Whether the type of a documented schema is ``enum``, whose members stand under another word."""
+    """Whether the type of a documented schema is ``enum``, whose members stand under another keyword."""
     named = written.get("type", written.get("param_type"))
     return isinstance(named, str) and named.strip().lower() == "enum"
 
@@ -116,7 +116,7 @@ def _identity(value: Any, left: list[int], depth: int) -> Any:
     return ("object", frozenset(found)) if isinstance(value, dict) else ("array", tuple(inner for _, inner in found))
 
 
-def kind_of(value: Any) -> Kind:
+def json_type_of(value: Any) -> JsonType:
     """The type of a value; ``integer`` for whole numbers, also for ``1.0``."""
     if value is None:
         return "null"
@@ -132,18 +132,18 @@ def kind_of(value: Any) -> Kind:
 
 
 @lru_cache(maxsize=1024)
-def kinds_named(name: str) -> frozenset[Kind]:
+def json_types_named(name: str) -> frozenset[JsonType]:
     """The types that a name stands for, also one that is not JSON Schema's (``dict``, ``float``)."""
     if name in _STANDARD:
         return _STANDARD[name]
     if name.lower() in NULL_NAMES:
         return _STANDARD["null"]
     found = value_type(name)
-    kinds = frozenset[Kind]()
+    types = frozenset[JsonType]()
     for branch in found.any_of or (found,):
         named = _NAMES.get(branch.kind)
-        kinds |= KINDS if named is None else _STANDARD.get(named, _STANDARD["array"])
-    return kinds | {"null"} if found.nullable else kinds
+        types |= JSON_TYPES if named is None else _STANDARD.get(named, _STANDARD["array"])
+    return types | {"null"} if found.nullable else types
 
 
 def schema_named(name: str) -> dict[str, Any] | None:
@@ -170,18 +170,38 @@ def type_schema(of: ValueType) -> dict[str, Any]:
     return {"anyOf": [row, {"type": "null"}]} if of.nullable and row else row
 
 
-Words = Mapping[str, Any]
-"""Word -> what it says; nothing is said in two ways, and no word has a value of the wrong type.
+_Bound = tuple[float, bool]
+_Keyed = Mapping[str, "Schema"]
+_Schemas = tuple["Schema", ...]
+NormalizedSchema = TypedDict(
+    "NormalizedSchema",
+    {
+        "type": frozenset[JsonType],
+        "whole": bool,  # integers are named beside numbers
+        "tuple": bool,  # arrays are written as tuples where a notation has them
+        "enum": tuple[Any, ...],  # values of the type, also that of a constant
+        "refused": tuple[Any, ...],  # values that are not allowed
+        "texts": tuple[tuple[str, str, bool], ...],  # "pattern" or "format", its text, whether a text must have it
+        "low": _Bound, "high": _Bound,  # limit, whether it is excluded
+        "multipleOf": float,
+        "minLength": int, "maxLength": int, "minItems": int, "maxItems": int, "minContains": int, "maxContains": int,
+        "minProperties": int, "maxProperties": int,
+        "uniqueItems": bool,
+        "prefixItems": _Schemas, "items": "Schema", "contains": "Schema", "unevaluatedItems": "Schema",
+        "properties": _Keyed, "patternProperties": _Keyed, "dependentSchemas": _Keyed,
+        "additionalProperties": "Schema", "unevaluatedProperties": "Schema", "propertyNames": "Schema",
+        "required": tuple[str, ...], "dependentRequired": Mapping[str, tuple[str, ...]],
+        "unnamed": bool,  # type and properties are named by what refuses them, so they stay unevaluated
+        "allOf": _Schemas,  # also what a reference names, and a union of one
+        "anyOf": _Schemas, "oneOf": _Schemas, "not": "Schema", "if": "Schema", "then": "Schema", "else": "Schema",
+        "notes": tuple[str, ...],  # what is not enforced
+    },
+    total=False,
+)  # fmt: skip
+"""One schema in one form: nothing is said in two ways, and no keyword has a value of the wrong type.
 
-``type`` is a frozenset of kinds; ``enum`` a tuple of values of this type, also of a constant; ``refused`` are values
-that are not allowed; ``texts`` are (``pattern`` or ``format``, its text, whether a text must have it or must not);
-``low`` and ``high`` are (limit, whether it is excluded); counts are ints; ``required`` is a tuple; ``allOf`` and the
-like are tuples of schemas, ``properties`` and the like dictionaries of them. What a reference names, and a union of
-one, is in ``allOf``.
-
-``unnamed`` says that type and properties are named by what refuses them, so they stay unevaluated; ``tuple`` that
-arrays are written as tuples where a notation has them; ``whole`` that integers are named beside numbers; ``notes`` what
-is not enforced.
+The schema ``{"type": "integer", "exclusiveMinimum": 1, "nullable": true, "const": 3}`` of documentation is
+``{"type": frozenset({"integer", "null"}), "low": (1, True), "enum": (3,)}``.
 """
 
 _MAX_WALKED: Final = 500
@@ -193,15 +213,15 @@ class Schema:
     Parameters
     ----------
     source : mapping or callable
-        The words, or what reads them.
+        The keywords, or what reads them.
     """
 
-    def __init__(self, source: Words | Callable[[], Words]) -> None:
+    def __init__(self, source: NormalizedSchema | Callable[[], NormalizedSchema]) -> None:
         self._source = source
 
     @cached_property
-    def words(self) -> Words:
-        """See ``Words``."""
+    def keywords(self) -> NormalizedSchema:
+        """See ``NormalizedSchema``."""
         return self._source() if callable(self._source) else self._source
 
     def __reduce__(self) -> str | tuple[Any, ...]:
@@ -209,15 +229,14 @@ class Schema:
         return names.get(self) or (Schema, (self._source,))
 
     @property
-    def kinds(self) -> frozenset[Kind]:
-        """The types that the word ``type`` allows."""
-        found: frozenset[Kind] = self.words.get("type", KINDS)
-        return found
+    def types(self) -> frozenset[JsonType]:
+        """The types that the keyword ``type`` allows."""
+        return self.keywords.get("type", JSON_TYPES)
 
     @cached_property
     def members(self) -> Mapping[Any, Any]:
         """The identities of the members of ``enum``, and the members."""
-        return {identity(member): member for member in self.words["enum"]}
+        return {identity(member): member for member in self.keywords["enum"]}
 
     @cached_property
     def negation(self) -> "Schema":
@@ -232,14 +251,15 @@ NOTHING: Final = Schema({"enum": ()})
 """The schema of no value."""
 
 
-def said(schemas: Iterable[Schema], word: str) -> list[Any]:
-    """What some schemas say with a word."""
-    return [schema.words[word] for schema in schemas if word in schema.words]
+def values_of(schemas: Iterable[Schema], keyword: str) -> list[Any]:
+    """What some schemas say with a keyword."""
+    each: list[Mapping[str, Any]] = [schema.keywords for schema in schemas]
+    return [keywords[keyword] for keywords in each if keyword in keywords]
 
 
 def with_all(schema: Schema) -> list[Schema]:
     """A schema and all that hold with it, a bounded number."""
     found = [schema]
     for here in found:  # it grows
-        found += [inner for inner in here.words.get("allOf", ()) if inner not in found][: _MAX_WALKED - len(found)]
+        found += [inner for inner in here.keywords.get("allOf", ()) if inner not in found][: _MAX_WALKED - len(found)]
     return found

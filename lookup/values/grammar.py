@@ -12,7 +12,7 @@ from typing import Final, Literal
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.schema.document import Document
-from lookup.schema.schema import Kind
+from lookup.schema.schema import JsonType
 from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
@@ -184,7 +184,7 @@ def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     DocumentationError
         If the schema allows no value, or the notation can write none.
     """
-    return ValueGrammar(whole_parser(schema.conjunction, notation))
+    return ValueGrammar(whole_parser(schema.lazy_schema, notation))
 
 
 _FREE: Final = value_schema(True)
@@ -193,8 +193,8 @@ _FREE: Final = value_schema(True)
 def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
     schema = schema_of(spec)
     try:
-        kinds = schema.plain_kinds
-        grammar = _bounded(schema, notation) if kinds is None else _type_grammar(kinds, notation)
+        types = schema.plain_types
+        grammar = _bounded(schema, notation) if types is None else _type_grammar(types, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
     for literal in map(renderer(notation), spec.beside):
@@ -205,14 +205,14 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
 
 
 @lru_cache(maxsize=256)
-def _type_grammar(kinds: frozenset[Kind], notation: Notation) -> ValueGrammar:
-    """The grammar of some types; all parameters without another word share it."""
-    return _bounded(value_schema({"type": sorted(kinds)}, Document({}, documentation=True)), notation)
+def _type_grammar(types: frozenset[JsonType], notation: Notation) -> ValueGrammar:
+    """The grammar of some types; all parameters without another keyword share it."""
+    return _bounded(value_schema({"type": sorted(types)}, Document({}, documentation=True)), notation)
 
 
 def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     """The grammar of a schema whose shortest value is not too long."""
-    parser = None if schema.unsatisfiable else whole_parser(schema.conjunction, notation)
+    parser = None if schema.unsatisfiable else whole_parser(schema.lazy_schema, notation)
     if parser is None or parser.size > MAX_CLOSING:
         raise DocumentationError(
             f"{schema.contradiction}: document what can be written in {MAX_CLOSING} bytes, or leave the key out"

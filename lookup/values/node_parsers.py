@@ -12,8 +12,8 @@ from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import (
     MAX_LISTED,
-    Branch,
-    Conjunction,
+    Alternative,
+    LazySchema,
     Lists,
     Objects,
     groups_of,
@@ -56,61 +56,61 @@ class NodeParsers:
     def __init__(self, notation: Notation) -> None:
         self.notation: Notation = notation
         self._inside = inside(notation)
-        self._known: dict[tuple[Conjunction, bool], LazyParser] = {}
+        self._known: dict[tuple[LazySchema, bool], LazyParser] = {}
 
-    def of(self, conjunction: Conjunction, listed: bool = False) -> "LazyParser":
+    def of(self, lazy_schema: LazySchema, listed: bool = False) -> "LazyParser":
         """The parser of a schema, its values ``listed`` where they are few; the same object for the same schema."""
-        key = conjunction, listed
+        key = lazy_schema, listed
         if key not in self._known:
-            self._known[key] = LazyParser(conjunction, self, listed)
+            self._known[key] = LazyParser(lazy_schema, self, listed)
         return self._known[key]
 
-    def branch(self, branch: Branch) -> list[ValueParser]:
-        """The parsers of a branch; none if the notation cannot write its values."""
-        match branch:
+    def alternative(self, alternative: Alternative) -> list[ValueParser]:
+        """The parsers of an alternative; none if the notation cannot write its values."""
+        match alternative:
             case Constants(values):
                 whole = (int(value) for value in values if isinstance(value, float) and value.is_integer())
                 equal = (*values, *whole) if self.notation == "json" else values  # 2 is 2.0 in JSON
                 return [Literals(written_members(equal, self._inside.render, self._is_literal))]
             case Texts():
-                return self._texts(branch)
+                return self._texts(alternative)
             case Numbers():
                 return [
-                    Number(branch)
-                    if branch.is_limited
-                    else scalar_parser("int" if branch.integer else "float", self.notation)
+                    Number(alternative)
+                    if alternative.is_limited
+                    else scalar_parser("int" if alternative.integer else "float", self.notation)
                 ]
             case Lists():
-                return [self._list(branch)]
+                return [self._list(alternative)]
             case Objects():
-                return [self._object(branch)]
+                return [self._object(alternative)]
 
     def _is_literal(self, text: str) -> bool:
         if isinstance(self.notation, RawText):
             text = self.notation.other_lead + text + self.notation.mark
         return is_literal(text, self.notation)
 
-    def _texts(self, branch: Texts) -> list[ValueParser]:
-        if branch.language is ANY_TEXT:
+    def _texts(self, texts: Texts) -> list[ValueParser]:
+        if texts.language is ANY_TEXT:
             return [scalar_parser("str", self.notation)]
-        found = [text_parser(syntax, branch.language) for syntax in self._inside.texts]
+        found = [text_parser(syntax, texts.language) for syntax in self._inside.texts]
         return [parser for parser in found if parser is not None]
 
-    def _list(self, branch: Lists) -> ValueParser:
-        unique = branch.unique and leaves_values(branch)
+    def _list(self, lists: Lists) -> ValueParser:
+        unique = lists.unique and leaves_values(lists)
         dialect = self._inside.dialect if unique else None
-        possible = list(itertools.takewhile(lambda item: not item.is_empty, branch.prefix))
+        possible = list(itertools.takewhile(lambda item: not item.is_empty, lists.prefix))
         prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
-        further = branch.rest if len(possible) == len(branch.prefix) else None
+        further = lists.rest if len(possible) == len(lists.prefix) else None
         rest = None if further is None or further.is_empty else self.of(further, listed=unique)
-        bracket: Literal["[", "("] = "(" if branch.is_tuple and self._inside.has_tuples else "["
-        return Elements(bracket, rest, self._inside.spacing, prefix, branch.least, branch.most, dialect)
+        bracket: Literal["[", "("] = "(" if lists.is_tuple and self._inside.has_tuples else "["
+        return Elements(bracket, rest, self._inside.spacing, prefix, lists.least, lists.most, dialect)
 
-    def listed(self, branch: Branch) -> list[ValueParser]:
-        """The parsers of a branch, with its values listed if they are few: each list and object has its own parser."""
-        values = listed_values_of(branch)
-        if values is None or not isinstance(branch, Lists | Objects):
-            return self.branch(branch if values is None else Constants(tuple(values)))
+    def listed(self, alternative: Alternative) -> list[ValueParser]:
+        """The parsers of an alternative, its values listed if they are few: each list and object has its own parser."""
+        values = listed_values_of(alternative)
+        if values is None or not isinstance(alternative, Lists | Objects):
+            return self.alternative(alternative if values is None else Constants(tuple(values)))
         return [self._single(value) for value in values]
 
     def _single(self, value: Any) -> ValueParser:
@@ -127,20 +127,20 @@ class NodeParsers:
             items = [self._single(item) for item in value]
             parser = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
         else:
-            [parser] = self.branch(Constants((value,)))
+            [parser] = self.alternative(Constants((value,)))
         parser.is_single = True
         return parser
 
-    def _object(self, branch: Objects) -> ValueParser:
-        names = list(branch.keys)
-        free = self._free(branch)
-        listed = None if free is None else self._listed_keys(branch)
-        values = dict(branch.keys)
+    def _object(self, objects: Objects) -> ValueParser:
+        names = list(objects.keys)
+        free = self._free(objects)
+        listed = None if free is None else self._listed_keys(objects)
+        values = dict(objects.keys)
         if listed is not None:
             values |= {name: value for name, value in listed.items() if name not in values}
             names, free = list(values), None
-        names = branch.possible(name for name in names if not values[name].is_empty and self._can_have(branch, name))
-        for name in branch.required:
+        names = objects.possible(name for name in names if not values[name].is_empty and self._can_have(objects, name))
+        for name in objects.required:
             if name not in names:
                 raise DocumentationError(f"the key {name!r} of an object needs keys that it may not have")
         places = {name: place for place, name in enumerate(names)}
@@ -148,19 +148,20 @@ class NodeParsers:
             Key(
                 tuple(self._inside.keys(name)),
                 self.of(values[name]),
-                name in branch.required,
+                name in objects.required,
                 self._inside.spacing,
-                tuple(places[other] for other in branch.dependent.get(name, ())),
+                tuple(places[other] for other in objects.dependent.get(name, ())),
             )
             for name in names
         ]
-        if free is None and branch.least > len(made):
-            raise DocumentationError(f"an object needs {branch.least} keys, and this call format can write {len(made)}")
-        rules = KeyRules(made, free, self._inside.spacing, branch.least, branch.most, self._inside.dialect)
+        if free is None and objects.least > len(made):
+            few = f"and this call format can write {len(made)}"
+            raise DocumentationError(f"an object needs {objects.least} keys, {few}")
+        rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.dialect)
         return Record(rules)
 
-    def _can_have(self, branch: Objects, name: str) -> bool:
-        if name in branch.keys:
+    def _can_have(self, objects: Objects, name: str) -> bool:
+        if name in objects.keys:
             self._demand_key(name)
         return is_key(name, self.notation)
 
@@ -168,19 +169,19 @@ class NodeParsers:
         if not is_key(name, self.notation):
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
 
-    def _listed_keys(self, branch: Objects) -> dict[str, Conjunction] | None:
+    def _listed_keys(self, objects: Objects) -> dict[str, LazySchema] | None:
         """The free keys, if there are few."""
-        members, free = self._free_language(branch).members(MAX_LISTED), branch.free
+        members, free = self._free_language(objects).members(MAX_LISTED), objects.free
         if members is None or free is None:
             return None
         found = {name: free(name) for name in members}
         return {name: value for name, value in found.items() if value is not None}
 
-    def _free(self, branch: Objects) -> FreeKeys | None:
-        free = branch.free
+    def _free(self, objects: Objects) -> FreeKeys | None:
+        free = objects.free
         if free is None:
             return None
-        language = self._free_language(branch)
+        language = self._free_language(objects)
         if language.is_empty:
             return None
         texts = [text for syntax in self._inside.free_keys if (text := text_parser(syntax, language)) is not None]
@@ -191,36 +192,36 @@ class NodeParsers:
             found = free(name)
             return None if found is None or found.is_empty else self.of(found)
 
-        values = tuple(self.of(group.values) for group in groups_of(branch) or [] if not group.values.is_empty)
-        is_open = language is ANY_TEXT and not branch.patterns
+        values = tuple(self.of(group.values) for group in groups_of(objects) or [] if not group.values.is_empty)
+        is_open = language is ANY_TEXT and not objects.patterns
         return FreeKeys(tuple(texts), value, values or (any_parser(self.notation),), is_open) if texts else None
 
-    def _free_language(self, branch: Objects) -> Language:
+    def _free_language(self, objects: Objects) -> Language:
         """The free keys that have a value."""
-        groups = groups_of(branch)
+        groups = groups_of(objects)
         possible = [group for group in groups or [] if not group.values.is_empty]
         if groups is None or len(possible) == len(groups) > 0:
-            return branch.free_language
+            return objects.free_language
         return reduce(Language.either, (group.language for group in possible), any_of(()))
 
 
 class LazyParser(ValueParser):
     """The parser of a schema, which is made when a value reaches it, because a schema may contain itself."""
 
-    def __init__(self, conjunction: Conjunction, parsers: NodeParsers, listed: bool) -> None:
-        self._conjunction = conjunction
+    def __init__(self, lazy_schema: LazySchema, parsers: NodeParsers, listed: bool) -> None:
+        self._lazy_schema = lazy_schema
         self._parsers = parsers
         self._listed = listed
         self._reason = NO_VALUE
 
     @cached_property
-    def _branches(self) -> list[tuple[Branch, list[ValueParser]]]:
-        """The branches that the notation can write."""
-        parsers_of = self._parsers.listed if self._listed else self._parsers.branch
+    def _alternatives(self) -> list[tuple[Alternative, list[ValueParser]]]:
+        """The alternatives that the notation can write."""
+        parsers_of = self._parsers.listed if self._listed else self._parsers.alternative
         found = []
-        for branch in self._conjunction.inhabited:
+        for alternative in self._lazy_schema.inhabited:
             try:
-                found.append((branch, parsers_of(branch)))
+                found.append((alternative, parsers_of(alternative)))
             except DocumentationError as error:
                 self._reason = str(error)
         return found
@@ -228,9 +229,9 @@ class LazyParser(ValueParser):
     @cached_property
     def inner(self) -> ValueParser:
         """The parser itself; DocumentationError if no value is allowed, or the notation can write none."""
-        if self._conjunction.node.anything:
+        if self._lazy_schema.node.anything:
             return any_parser(self._parsers.notation)
-        parsers = [parser for _, parsers in self._branches for parser in parsers]
+        parsers = [parser for _, parsers in self._alternatives for parser in parsers]
         if not parsers:
             raise DocumentationError(self._reason)
         return parsers[0] if len(parsers) == 1 else Union(parsers)
@@ -245,17 +246,17 @@ class LazyParser(ValueParser):
 
     @cached_property
     def _shortest(self) -> str:
-        written = [(branch, parsers[0]) for branch, parsers in self._branches if parsers]
+        written = [(alternative, parsers[0]) for alternative, parsers in self._alternatives if parsers]
         if not written:
             return self.inner.shortest()
-        return min(written, key=lambda pair: self._conjunction.size_of(pair[0]))[1].shortest()
+        return min(written, key=lambda pair: self._lazy_schema.size_of(pair[0]))[1].shortest()
 
     def shortest(self) -> str:
         return self._shortest
 
     @property
     def rank(self) -> int:
-        return self._conjunction.size
+        return self._lazy_schema.size
 
     def start(self, continuation: ParserState) -> Iterable[ParserState]:
         if sum(1 for _ in continuation.stack()) < MAX_DEPTH:
