@@ -17,14 +17,14 @@ from lookup.languages.terms import (
     ENDLESS,
     NEVER,
     Term,
-    both,
+    complement,
+    concat,
     contains,
     derivative,
-    either,
-    following,
+    intersection,
     length,
     of_texts,
-    outside,
+    union,
 )
 
 _MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
@@ -81,7 +81,8 @@ class Language:
             raise TooLarge(f"the shortest text has more than {MAX_SHORTEST} characters")
         if (self.shortest or 0) * self._alphabet.size > _MAX_TRIED:
             raise TooLarge("the shortest text is long, and there are many kinds of characters")
-        self.longest_rest = term.reach if term.reach < ENDLESS else _MORE_REST + 2 * (self.shortest or 0)
+        known = term.max_completion < ENDLESS
+        self.longest_rest = term.max_completion if known else _MORE_REST + 2 * (self.shortest or 0)
 
     @property
     def is_empty(self) -> bool:
@@ -112,7 +113,7 @@ class Language:
 
     def accepts(self, state: State) -> bool:
         """Whether the text may end here."""
-        return state.term.ends >> state.after_word & 1 == 1
+        return state.term.nullable >> state.after_word & 1 == 1
 
     def completion(self, state: State) -> str:
         """A shortest text that completes what was read; letters and digits where there is a choice."""
@@ -138,27 +139,27 @@ class Language:
         for number, _ in self._following(state):
             yield from self._alphabet.spans[number]
 
-    def both(self, other: "Language") -> "Language":
+    def intersection(self, other: "Language") -> "Language":
         """The texts of both languages."""
         if ANY_TEXT in (self, other):
             return other if self is ANY_TEXT else self
-        return Language(both((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(intersection((self.start.term, other.start.term)), self._sets | other._sets)
 
-    def either(self, other: "Language") -> "Language":
+    def union(self, other: "Language") -> "Language":
         """The texts of at least one of two languages."""
-        return Language(either((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(union((self.start.term, other.start.term)), self._sets | other._sets)
 
-    def outside(self) -> "Language":
+    def complement(self) -> "Language":
         """All other texts."""
-        return Language(outside(self.start.term), self._sets)
+        return Language(complement(self.start.term), self._sets)
 
     def with_length(self, least: int, most: int | None) -> "Language":
         """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
-        return Language(both((self.start.term, length(max(least, 0), most))), self._sets)
+        return Language(intersection((self.start.term, length(max(least, 0), most))), self._sets)
 
     def members(self, limit: int) -> tuple[str, ...] | None:
         """All texts, shortest first; ``None`` if there are more than ``limit``, or if they are long."""
-        if self.start.term.dense and self.start.term.most - self.start.term.least >= limit:
+        if self.start.term.has_all_lengths and self.start.term.most - self.start.term.least >= limit:
             return None
         found: list[str] = []
         begun: dict[State, list[str]] = {} if self.is_empty else {self.start: [""]}
@@ -207,7 +208,7 @@ class Language:
 
     def _live(self, state: State) -> State | None:
         """The state, if a text that goes on from it is found within the bounds."""
-        if state.term.exact and state.term.least <= self.longest_rest:
+        if state.term.has_least and state.term.least <= self.longest_rest:
             return state
         try:
             found = self._length(state, self.longest_rest)
@@ -221,7 +222,7 @@ class Language:
     def _length(self, state: State, most: int = ENDLESS) -> int | None:
         """How many characters complete a text at least; ``None`` if more than ``most``, or if none do."""
         term = state.term
-        if term.exact:
+        if term.has_least:
             return term.least
         if term is NEVER:
             return None
@@ -245,7 +246,8 @@ class Language:
             total, minus, _, state = heappop(waiting)
             if -minus > read[state]:
                 continue
-            known = 0 if self.accepts(state) else self._lengths.get(state, state.term.least if state.term.exact else -1)
+            bound = state.term.least if state.term.has_least else -1
+            known = 0 if self.accepts(state) else self._lengths.get(state, bound)
             if known is None:
                 continue
             if known >= 0 and known - minus == total:
@@ -267,7 +269,7 @@ class Language:
 
     def _remember(self, state: State, known: int, before: dict[State, State]) -> None:
         """Keep the lengths of the states on the shortest way to a state."""
-        while not state.term.exact:
+        while not state.term.has_least:
             self._lengths[state] = known
             if state not in before:
                 break
@@ -311,8 +313,8 @@ def pattern_language(pattern: str) -> Language:
 def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
     try:
         node = read_pattern(pattern)
-        first, late = following(node.at(True), ALL), following(node.at(False), ALL)
-        term = either((first, following(BEFORE, late)))
+        first, late = concat(node.at(True), ALL), concat(node.at(False), ALL)
+        term = union((first, concat(BEFORE, late)))
         nodes = list(nodes_of(node))
         words = [characters(WORD)] if any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes) else []
         return Language(term, frozenset([*words, *(one for one in nodes if isinstance(one, Characters))]))

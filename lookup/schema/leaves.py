@@ -54,10 +54,10 @@ class Texts:
         notes: list[str] = []
         languages = [self._limited(*limit, notes) for limit in self.limits]
         if self.excluded:
-            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes, ANY_TEXT))
+            languages.append(_tried(lambda: any_of(self.excluded).complement(), "not enum", notes, ANY_TEXT))
         found = ANY_TEXT
         for language in languages:
-            found = _tried(partial(found.both, language), "several patterns", notes, found)
+            found = _tried(partial(found.intersection, language), "several patterns", notes, found)
         if self.least or self.most is not None:
             found = _tried(partial(found.with_length, self.least, self.most), "minLength or maxLength", notes, found)
         return found, tuple(notes)
@@ -70,7 +70,7 @@ class Texts:
         language = _tried(partial(language_of, keyword, name), f"{keyword} {quoted(name)}", notes, ANY_TEXT)
         if wanted or len(notes) > enforced:
             return language
-        return _tried(language.outside, f"not {keyword} {quoted(name)}", notes, ANY_TEXT)
+        return _tried(language.complement, f"not {keyword} {quoted(name)}", notes, ANY_TEXT)
 
     @property
     def language(self) -> Language:

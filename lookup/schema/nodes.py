@@ -418,7 +418,7 @@ def groups_of(objects: Objects) -> list[FreeKeys] | None:
     languages = [objects.free_language]
     try:
         for pattern in objects.patterns:
-            parts = (language.both(way) for language in languages for way in (pattern, pattern.outside()))
+            parts = (language.intersection(way) for language in languages for way in (pattern, pattern.complement()))
             languages = [part for part in parts if not part.is_empty]
             if len(languages) > _MAX_GROUPS:
                 return None

@@ -89,8 +89,8 @@ class _Free(NamedTuple):
     def language(self, names: list[Language]) -> Language:
         """What free keys look like, ``names`` among it. LanguageError if it is too much work."""
         refused = [language for one in self.keys for language, schema in one.patterns if schema is NOTHING]
-        limits = [*names, *(reduce(Language.either, some) for some in self.limits), *(r.outside() for r in refused)]
-        return reduce(Language.both, limits, ANY_TEXT)
+        limits = [*names, *(reduce(Language.union, some) for some in self.limits), *(r.complement() for r in refused)]
+        return reduce(Language.intersection, limits, ANY_TEXT)
 
 
 def objects_of(plain: Sequence[Schema], conjoin: Conjoin, closed: bool, notes: list[str]) -> list[Objects]:
@@ -200,7 +200,7 @@ def _names(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[
         elif isinstance(alternative, Constants):
             languages.append(any_of(value for value in alternative.values if isinstance(value, str)))
     try:
-        return [reduce(Language.either, languages, any_of(()))]
+        return [reduce(Language.union, languages, any_of(()))]
     except LanguageError as error:
         notes.append(f"propertyNames ({error})")
         return []

@@ -117,7 +117,7 @@ class ValueGrammar:
         whole = any(state.is_end for state in states)
         return "" if whole else shortest_completion(states)
 
-    def beside(self, literal: str) -> "ValueGrammar":
+    def with_literal(self, literal: str) -> "ValueGrammar":
         """This grammar with one more literal."""
         opener = self.opener if literal.startswith(self.opener) else ""
         return ValueGrammar(Union([self._parser, Literals([literal])]), opener)
@@ -160,8 +160,8 @@ class ValueGrammar:
 def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
     """The grammar of a parameter's values, made once.
 
-    ``typed`` allows the values of its schema, and the documented default (``ParameterSpec.beside``). ``free`` allows
-    any literal, as in the paper (section 3.2); the check of the vote then drops wrong ones.
+    ``typed`` allows the values of its schema, and the documented default (``ParameterSpec.always_allowed``). ``free``
+    allows any literal, as in the paper (section 3.2); the check of the vote then drops wrong ones.
 
     Raises
     ------
@@ -197,10 +197,10 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
         grammar = _bounded(schema, notation) if types is None else _type_grammar(types, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
-    for literal in map(renderer(notation), spec.beside):
+    for literal in map(renderer(notation), spec.always_allowed):
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
-            grammar = grammar.beside(literal)
+            grammar = grammar.with_literal(literal)
     return grammar
 
 

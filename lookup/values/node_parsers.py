@@ -202,7 +202,7 @@ class NodeParsers:
         possible = [group for group in groups or [] if not group.values.is_empty]
         if groups is None or len(possible) == len(groups) > 0:
             return objects.free_language
-        return reduce(Language.either, (group.language for group in possible), any_of(()))
+        return reduce(Language.union, (group.language for group in possible), any_of(()))
 
 
 class LazyParser(ValueParser):

@@ -100,7 +100,7 @@ def text_parser(syntax: TextSyntax, language: Language) -> "Text | None":
     if language is ANY_TEXT:
         return any_text(syntax)
     try:
-        language = language.both(any_text(syntax).language)
+        language = language.intersection(any_text(syntax).language)
     except LanguageError:
         return any_text(syntax)
     return None if language.is_empty else Text(syntax, language, is_limited=True)
