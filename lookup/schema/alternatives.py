@@ -9,21 +9,13 @@ from functools import reduce
 from typing import Any, Final
 
 from lookup.schema.check import allows
+from lookup.schema.equality import exact, identity, is_number
+from lookup.schema.json_types import IMPLIED, JSON_TYPES, JsonType
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.nodes import Alternative, Lists
 from lookup.schema.number_range import Numbers, common_multiple
 from lookup.schema.object_alternatives import Conjoin, objects_of
-from lookup.schema.schema import (
-    IMPLIED,
-    JSON_TYPES,
-    NOTHING,
-    JsonType,
-    Schema,
-    exact,
-    identity,
-    is_number,
-    values_of,
-)
+from lookup.schema.schema import NOTHING, Schema, values_of
 
 _OF_CHOICES: Final = {"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "notes"}
 _OTHERS: Final[dict[JsonType, tuple[Any, ...]]] = {"boolean": (True, False), "null": (None,)}

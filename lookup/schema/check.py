@@ -17,20 +17,11 @@ from lookup.dictionary import MISSING
 from lookup.errors import written
 from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
+from lookup.schema.equality import exact, identity, is_number
+from lookup.schema.json_types import IMPLIED, JsonType, json_type_of
 from lookup.schema.leaves import language_of
 from lookup.schema.object_alternatives import OF_KEYS, read_keys
-from lookup.schema.schema import (
-    EVERYTHING,
-    IMPLIED,
-    NOTHING,
-    JsonType,
-    NormalizedSchema,
-    Schema,
-    exact,
-    identity,
-    is_number,
-    json_type_of,
-)
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
 _MAX_STEPS: Final = 100_000
 _MAX_DEPTH: Final = 200

@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import Any, Final, cast
 
 from lookup.schema.alternatives import alternatives_of, contradict
+from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType
 from lookup.schema.nodes import Alternative, LazySchema, Node
-from lookup.schema.schema import EVERYTHING, JSON_TYPES, NOTHING, NUMBERS, JsonType, NormalizedSchema, Schema
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
 MAX_ALTERNATIVES: Final = 64
 """The most alternatives of one union."""

@@ -9,26 +9,18 @@ from functools import cached_property, partial
 from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin
 
-from lookup.schema.schema import (
-    EVERYTHING,
+from lookup.schema.equality import exact, identity, is_number, is_plain
+from lookup.schema.json_types import (
     JSON_TYPES,
-    NOTHING,
     NUMBERS,
     JsonType,
-    NormalizedSchema,
-    Schema,
-    exact,
-    identity,
-    is_number,
-    is_plain,
-    is_schema,
     is_typed_enum,
     json_type_of,
     json_types_named,
-    names,
     schema_named,
     with_enum,
 )
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, is_schema, names
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100

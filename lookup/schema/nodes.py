@@ -14,9 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
+from lookup.schema.equality import identity
 from lookup.schema.leaves import Constants, Texts
 from lookup.schema.number_range import Numbers
-from lookup.schema.schema import INFINITE, Schema, identity
+from lookup.schema.schema import INFINITE, Schema
 
 MAX_LISTED: Final = 256
 """The most values that are listed."""

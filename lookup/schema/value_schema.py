@@ -10,9 +10,10 @@ from lookup.errors import DocumentationError
 from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
+from lookup.schema.json_types import JsonType, type_schema
 from lookup.schema.leaves import Texts
 from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
-from lookup.schema.schema import EVERYTHING, NOTHING, JsonType, NormalizedSchema, Schema, type_schema, with_all
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
 
 _MAX_WALKED: Final = 2_000
 _MAX_ALTERNATIVES: Final = 2_000

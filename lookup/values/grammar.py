@@ -12,7 +12,7 @@ from typing import Final, Literal
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.schema.document import Document
-from lookup.schema.schema import JsonType
+from lookup.schema.json_types import JsonType
 from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
 from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
-from lookup.schema.schema import identity
+from lookup.schema.equality import identity
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.values.plain_parsers import Literals

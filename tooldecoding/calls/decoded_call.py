@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from lookup.schema.schema import identity
+from lookup.schema.equality import identity
 from tooldecoding.calls.confidence import ARGUMENT, USUAL, Calibration
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.grounding.grounding import Grounding
