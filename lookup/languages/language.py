@@ -6,26 +6,13 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
+from lookup.languages import terms
 from lookup.languages.codepoints import WORD, alphabet_of
 from lookup.languages.formats import FORMATS
 from lookup.languages.limits import MAX_SHORTEST, MAX_STATES, TooLarge, UnsupportedPattern, Work
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.syntax_tree import Characters, Edge, characters, nodes_of
-from lookup.languages.terms import (
-    ALL,
-    BEFORE,
-    ENDLESS,
-    NEVER,
-    Term,
-    complement,
-    concat,
-    contains,
-    derivative,
-    intersection,
-    length,
-    of_texts,
-    union,
-)
+from lookup.languages.terms import ALL, ENDLESS, NEVER, Term
 
 _MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
 _MORE_REST: Final = 64  # characters beyond twice the shortest text, where no bound on what completes a text is known
@@ -143,19 +130,19 @@ class Language:
         """The texts of both languages."""
         if ANY_TEXT in (self, other):
             return other if self is ANY_TEXT else self
-        return Language(intersection((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(terms.intersection((self.start.term, other.start.term)), self._sets | other._sets)
 
     def union(self, other: "Language") -> "Language":
         """The texts of at least one of two languages."""
-        return Language(union((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(terms.union((self.start.term, other.start.term)), self._sets | other._sets)
 
     def complement(self) -> "Language":
         """All other texts."""
-        return Language(complement(self.start.term), self._sets)
+        return Language(terms.complement(self.start.term), self._sets)
 
     def with_length(self, least: int, most: int | None) -> "Language":
         """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
-        return Language(intersection((self.start.term, length(max(least, 0), most))), self._sets)
+        return Language(terms.intersection((self.start.term, terms.length(max(least, 0), most))), self._sets)
 
     def members(self, limit: int) -> tuple[str, ...] | None:
         """All texts, shortest first; ``None`` if there are more than ``limit``, or if they are long."""
@@ -197,11 +184,11 @@ class Language:
         found = row.by_class.get(number)
         if found is None:
             point = ord(character)
-            sets = frozenset(one for one in state.term.heads | self._word if contains(one, point))
+            sets = frozenset(one for one in state.term.heads | self._word if terms.contains(one, point))
             found = row.by_sets.get(sets)
             if found is None:
-                term = derivative(state.term, point, state.after_word)
-                found = State(term, term.looks_back and contains(characters(WORD), point))
+                term = terms.derivative(state.term, point, state.after_word)
+                found = State(term, term.looks_back and terms.contains(characters(WORD), point))
                 row.by_sets[sets] = found
             row.by_class[number] = found
         return found
@@ -313,8 +300,8 @@ def pattern_language(pattern: str) -> Language:
 def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
     try:
         node = read_pattern(pattern)
-        first, late = concat(node.at(True), ALL), concat(node.at(False), ALL)
-        term = union((first, concat(BEFORE, late)))
+        first, late = terms.concat(node.at(True), ALL), terms.concat(node.at(False), ALL)
+        term = terms.union((first, terms.concat(terms.BEFORE, late)))
         nodes = list(nodes_of(node))
         words = [characters(WORD)] if any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes) else []
         return Language(term, frozenset([*words, *(one for one in nodes if isinstance(one, Characters))]))
@@ -335,4 +322,4 @@ def any_of(texts: Iterable[str]) -> Language:
     """The language of some texts. One with a character that no text may have is left out."""
     given = set(texts)
     sets = frozenset(characters((ord(one), ord(one) + 1)) for one in set().union(*given))
-    return Language(of_texts(given), sets)
+    return Language(terms.of_texts(given), sets)

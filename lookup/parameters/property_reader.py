@@ -16,8 +16,7 @@ from lookup.parameters.plain_values import plain_value, read_description, read_e
 from lookup.parameters.references import Held, Schema, Schemas, branches_of, is_null
 from lookup.parameters.requiredness import decide, is_required, own_flag
 from lookup.schema.document import Document, Written
-from lookup.schema.json_types import with_enum
-from lookup.schema.schema import names
+from lookup.schema.schema import names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 

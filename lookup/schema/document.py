@@ -10,17 +10,17 @@ from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin
 
 from lookup.schema.equality import exact, identity, is_number, is_plain
-from lookup.schema.json_types import (
-    JSON_TYPES,
-    NUMBERS,
-    JsonType,
+from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType, json_type_of, json_types_named, schema_named
+from lookup.schema.schema import (
+    EVERYTHING,
+    NOTHING,
+    NormalizedSchema,
+    Schema,
+    is_schema,
     is_typed_enum,
-    json_type_of,
-    json_types_named,
-    schema_named,
+    names,
     with_enum,
 )
-from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, is_schema, names
 
 _MAX_WALKED: Final = 200_000
 _MAX_COUNT: Final = 10**100

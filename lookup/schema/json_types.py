@@ -1,6 +1,5 @@
 """The types of JSON Schema, and documented types as schemas."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, get_args
 
@@ -29,24 +28,6 @@ _NAMES: Final = {
     "dict": "object",
 }  # fmt: skip
 _STANDARD: Final[dict[str, frozenset[JsonType]]] = {**{one: frozenset({one}) for one in JSON_TYPES}, "number": NUMBERS}
-
-_LISTING_MEMBERS: Final = ("enum", "values", "options", "choices", "symbols")
-
-
-def with_enum(written: Mapping[str, Any]) -> Mapping[str, Any]:
-    """``{"type": "enum", "values": […]}``, as in older documentation, as ``{"enum": […]}``; all others unchanged."""
-    if not is_typed_enum(written):
-        return written
-    lists = (word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple))
-    keyword = next((word for word in lists if not any(isinstance(m, dict | list | tuple) for m in written[word])), None)
-    others = {key: value for key, value in written.items() if key not in ("type", "param_type", keyword)}
-    return written if keyword is None else {**others, "enum": written[keyword]}
-
-
-def is_typed_enum(written: Mapping[str, Any]) -> bool:
-    """Whether the type of a documented schema is ``enum``, whose members stand under another keyword."""
-    named = written.get("type", written.get("param_type"))
-    return isinstance(named, str) and named.strip().lower() == "enum"
 
 
 def json_type_of(value: Any) -> JsonType:

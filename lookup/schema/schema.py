@@ -10,6 +10,8 @@ from lookup.schema.json_types import JSON_TYPES, JsonType
 INFINITE: Final = 1 << 60
 """The size of the smallest value of what has none."""
 
+_LISTING_MEMBERS: Final = ("enum", "values", "options", "choices", "symbols")
+
 
 def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
     """Whether a value is a schema: an object or a boolean."""
@@ -19,6 +21,22 @@ def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
 def names(value: object) -> tuple[str, ...]:
     """The texts of a list, such as ``required``."""
     return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list | tuple) else ()
+
+
+def with_enum(written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``{"type": "enum", "values": […]}``, as in older documentation, as ``{"enum": […]}``; all others unchanged."""
+    if not is_typed_enum(written):
+        return written
+    lists = (word for word in _LISTING_MEMBERS if isinstance(written.get(word), list | tuple))
+    keyword = next((word for word in lists if not any(isinstance(m, dict | list | tuple) for m in written[word])), None)
+    others = {key: value for key, value in written.items() if key not in ("type", "param_type", keyword)}
+    return written if keyword is None else {**others, "enum": written[keyword]}
+
+
+def is_typed_enum(written: Mapping[str, Any]) -> bool:
+    """Whether the type of a documented schema is ``enum``, whose members stand under another keyword."""
+    named = written.get("type", written.get("param_type"))
+    return isinstance(named, str) and named.strip().lower() == "enum"
 
 
 _Bound = tuple[float, bool]

@@ -18,7 +18,7 @@ from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.parsers import ParserState, Start, Union, ValueParser
 from lookup.values.plain_parsers import Literals, is_prefix_free
-from lookup.values.reading import advance, beginning_with, first_bytes, may_begin, shortest_completion
+from lookup.values.reading import advance, beginning_with, completion, first_bytes, may_begin
 from lookup.values.whole_parsers import whole_parser
 
 Constraint = Literal["typed", "free"]
@@ -115,7 +115,7 @@ class ValueGrammar:
         if not states:
             raise LiteralError("the beginning of a literal of the documented type", len(text))
         whole = any(state.is_end for state in states)
-        return "" if whole else shortest_completion(states)
+        return "" if whole else completion(states)
 
     def with_literal(self, literal: str) -> "ValueGrammar":
         """This grammar with one more literal."""

@@ -13,15 +13,7 @@ from lookup.schema.equality import identity
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.values.plain_parsers import Literals
-from lookup.values.reading import (
-    BetweenMembers,
-    Bracket,
-    BracketParser,
-    BracketPosition,
-    Checked,
-    advance,
-    shortest_completion,
-)
+from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
 _MAX_TRIED: Final = 1_000
@@ -202,12 +194,12 @@ class OpenList(Bracket):
 
 def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
     """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first."""
-    yield (shortest := shortest_completion(states))
+    yield (shortest := completion(states))
     for number in map(str, range(known, known + _MAX_NUMBERED)):
         here: Sequence[ParserState] = states
         for end in range(min(len(shortest), _MAX_OPENING) + 1):
             if further := advance(here, number):
-                yield shortest[:end] + number + shortest_completion(further)
+                yield shortest[:end] + number + completion(further)
             here = advance(here, shortest[end : end + 1])
     waiting: list[tuple[str, Sequence[ParserState]]] = [("", states)]
     steps = 0
@@ -218,7 +210,7 @@ def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
         for character in (*filter(possible.__contains__, _CHARACTERS), *others):
             steps += 1
             if further := advance(here, character):
-                yield opening + character + shortest_completion(further)
+                yield opening + character + completion(further)
                 waiting.append((opening + character, further))
         if steps > _MAX_STEPS:
             return
@@ -252,7 +244,7 @@ class _Unique(Checked):
     def completion(self) -> str:
         unseen = self._unseen
         if unseen is None or not unseen.startswith(self._written):
-            unseen = self._inside.unseen(self._inner, self._written) or self._written + shortest_completion(self._inner)
+            unseen = self._inside.unseen(self._inner, self._written) or self._written + completion(self._inner)
         return unseen[len(self._written) :] + (self._inside.having(unseen) or self._inside).completion()
 
     def identity(self) -> tuple[object, ...]:

@@ -46,7 +46,7 @@ def _step(states: Sequence[ParserState], character: str) -> list[ParserState]:
     return list(distinct.values())
 
 
-def shortest_completion(states: Iterable[ParserState]) -> str:
+def completion(states: Iterable[ParserState]) -> str:
     """The shortest text, in bytes, that completes one of the states."""
     given = list(states)
     if len(given) == 1:
