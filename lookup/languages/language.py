@@ -223,7 +223,11 @@ class Language:
         return self._lengths[state]
 
     def _search(self, start: State, most: int) -> int | None:
-        """See ``_length``: the search A*, with the bounds of terms as its heuristic."""
+        """See ``_length``: the search A*, with the bounds of terms as its heuristic.
+
+        Of ``^(?=.*[0-9])[a-z0-9]{3}$`` behind ``ab`` it is 1: the term is ``[a-z0-9]`` that has a digit, whose bounds
+        are 1 and 1, and ``0`` leads to the empty text. Behind ``abc`` no state is live.
+        """
         work = Work()
         order = itertools.count()
         waiting = [(start.term.least, 0, next(order), start)]
@@ -264,7 +268,10 @@ class Language:
 
 
 def completions(language: Language, state: State) -> Iterator[str]:
-    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first."""
+    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first.
+
+    Of ``^[ab]{1,2}$``: ``a``, the shortest; ``a`` and ``b`` with their shortest ends; ``aa``, ``ab``, ``ba``, ``bb``.
+    """
     yield language.completion(state)
     waiting = [("", state)]
     for begun, place in waiting:  # it grows

@@ -74,7 +74,11 @@ class Term(ABC):
 
 @lru_cache(maxsize=1 << 14)
 def derivative(term: Term, point: int, after_word: bool) -> Term:
-    """What may follow behind a character; ``after_word``: which follows a character of a word."""
+    """What may follow behind a character; ``after_word``: which follows a character of a word.
+
+    Of ``ab*c`` behind ``a``: ``b*c``; of this again ``b*c`` behind ``b``, the empty text behind ``c``. Of ``[a-z]+``
+    with a length of 2 to 4 behind ``x``: ``[a-z]*`` with a length of 1 to 3.
+    """
     return term.derive(point, after_word)
 
 

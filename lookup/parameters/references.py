@@ -16,10 +16,10 @@ Schema = Mapping[str, Any]
 
 _UNIONS: Final = ("anyOf", "oneOf")
 _LEADING_ON: Final = frozenset({*REFERENCES, "allOf"})
-_MAX_NESTING: Final = 16
-_MAX_NOTES: Final = 20
-_FOR_EACH_TOOL: Final = 100
-_TIMES_THE_DOCUMENT: Final = 10
+_MAX_NESTING: Final = 16  # objects, lists and branches inside each other
+_MAX_NOTES: Final = 20  # notes of one tool
+_FOR_EACH_TOOL: Final = 100  # members that each tool may take of a large shared document
+_TIMES_THE_DOCUMENT: Final = 10  # how often all together may take its members beyond
 # What is taken from a reference to an object that is already being read.
 _OF_A_CYCLE: Final = ("type", "title", "description")
 

@@ -23,10 +23,10 @@ from lookup.schema.leaves import language_of
 from lookup.schema.object_alternatives import OF_KEYS, read_keys
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
-_MAX_STEPS: Final = 100_000
-_MAX_DEPTH: Final = 200
-_MAX_LISTED: Final = 20
-_MAX_SHOWN: Final = 80
+_MAX_STEPS: Final = 100_000  # schemas applied to one value, see above
+_MAX_DEPTH: Final = 200  # schemas inside each other: a level takes some of Python's 1,000 frames
+_MAX_LISTED: Final = 20  # members of an enum that a message shows
+_MAX_SHOWN: Final = 80  # characters of a value that it shows
 _WHOLE: Final = "the value"
 
 

@@ -18,11 +18,11 @@ from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 MAX_ALTERNATIVES: Final = 64
 """The most alternatives of one union."""
 
-_MAX_STEPS: Final = 400
-_ALL_STEPS: Final = 8_000
-_FEW_STEPS: Final = 24
-_MAX_ONE_OF: Final = 24
-_MAX_COMPARED: Final = 4_000
+_MAX_STEPS: Final = 400  # combinations of alternatives that are looked at for one schema
+_ALL_STEPS: Final = 8_000  # those for all schemas of a document, so that its size bounds the time
+_FEW_STEPS: Final = 24  # what each schema may take even then
+_MAX_ONE_OF: Final = 24  # each member is compared with each other
+_MAX_COMPARED: Final = 4_000  # schemas, also of two together, that are compared in one document
 
 Disjunction = list[tuple[Schema, ...]]
 """A value has one of them: schemas that hold together."""
@@ -96,7 +96,11 @@ class Choices:
         return Node(tuple(alternatives), tuple(dict.fromkeys(notes)))
 
     def _expanded(self, plain: list[Schema], choices: list[_Choice], notes: list[str]) -> list[list[Schema]]:
-        """The plain schemas that hold together with one alternative of each choice."""
+        """The plain schemas that hold together with one alternative of each choice.
+
+        An integer with ``anyOf: [A, B]`` and ``anyOf: [C, {"type": "string"}]`` gives one with A and C, and one with B
+        and C: beside the text, the types contradict each other.
+        """
         most = min(self._left, _MAX_STEPS)
         if len(choices) > most:  # one step each is the least
             raise _TooManyError
@@ -174,7 +178,11 @@ class Choices:
         return len(self._overlaps._known) < _MAX_COMPARED and self._overlaps.lazy_schema((one, other)).is_empty
 
     def _one_of(self, members: Sequence[Schema]) -> Disjunction | None:
-        """Each member, without what the others that overlap with it allow."""
+        """Each member, without what the others that overlap with it allow.
+
+        Numbers from 0 on, numbers up to 10, and texts: the first with ``not`` of the second, which leaves those beyond
+        10; the second with ``not`` of the first; texts as they are, which overlap with nothing.
+        """
         if len(members) > _MAX_ONE_OF:
             return None
         overlapping: list[list[Schema]] = [[] for _ in members]

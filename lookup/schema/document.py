@@ -22,12 +22,12 @@ from lookup.schema.schema import (
     with_enum,
 )
 
-_MAX_WALKED: Final = 200_000
-_MAX_COUNT: Final = 10**100
+_MAX_WALKED: Final = 200_000  # objects of a document in which names are looked for
+_MAX_COUNT: Final = 10**100  # a larger count says nothing
 _WITHOUT_IF: Final = ("draft-03", "draft-04", "draft-06")
 _ALONE: Final = (*_WITHOUT_IF, "draft-07")
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_MAX_PARTS: Final = 500
+_MAX_PARTS: Final = 500  # schemas that hold together
 _COUNTS: Final = (
     *(f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")),
     *("minContains", "maxContains"),

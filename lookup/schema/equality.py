@@ -5,8 +5,8 @@ from fractions import Fraction
 from typing import Any, Final, TypeGuard
 
 _MAX_NUMBER: Final = 10**640  # larger ones cannot be read
-_MAX_MEMBERS: Final = 100_000
-_MAX_DEPTH: Final = 100
+_MAX_MEMBERS: Final = 100_000  # members of one value
+_MAX_DEPTH: Final = 100  # levels of it
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -10,6 +10,9 @@ from lookup.languages.language import ANY_TEXT, Language, any_of, format_languag
 from lookup.languages.limits import LanguageError
 from lookup.schema.schema import INFINITE
 
+MAX_LISTED: Final = 256
+"""The most values that are listed."""
+
 NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
 """Formats of JSON Schema that are neither enforced nor checked."""
 

@@ -15,18 +15,15 @@ from typing import Any, Final, NamedTuple
 from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
 from lookup.schema.equality import identity
-from lookup.schema.leaves import Constants, Texts
+from lookup.schema.leaves import MAX_LISTED, Constants, Texts
 from lookup.schema.number_range import Numbers
 from lookup.schema.schema import INFINITE, Schema
 
-MAX_LISTED: Final = 256
-"""The most values that are listed."""
-
-_MAX_DEPTH: Final = 50
-_MAX_SIZE: Final = 65_536
-_MAX_ALTERNATIVES: Final = 6_000
-_MAX_GROUPS: Final = 16
-_MAX_COUNTED: Final = 256
+_MAX_DEPTH: Final = 50  # levels of the smallest value: a round for each
+_MAX_SIZE: Final = 65_536  # characters of it; the same bound as that of its bytes, ``MAX_CLOSING``
+_MAX_ALTERNATIVES: Final = 6_000  # alternatives that are looked through for one size
+_MAX_GROUPS: Final = 16  # what four patterns of keys, which all overlap, make of them
+_MAX_COUNTED: Final = 256  # free keys that are counted
 _MOST_COUNTED: Final = 4_096  # values that are counted where more items must differ
 _MOST_BEGUN: Final = 1_024  # beginnings of values, beyond those that may be listed
 _MAX_INSIDE: Final = 64  # schemas of members whose values are listed together
@@ -172,7 +169,11 @@ _SizeOf = Callable[[LazySchema], int]
 
 
 def _minimal_sizes(wanted: Iterable[LazySchema], known: dict[LazySchema, int]) -> None:
-    """Find the least fixpoint of the sizes: each round from those of the round before, so that a round adds a level."""
+    """Find the least fixpoint of the sizes: each round from those of the round before, so that a round adds a level.
+
+    A list of ``minItems: 1`` whose items are such lists again stays ``INFINITE`` in each round: it has no value. A tree
+    with an integer ``v``, and optional trees in it, has 8 in round 2, behind its integer in round 1: ``{"v": 0}``.
+    """
     waiting = list(dict.fromkeys(of for of in wanted if of not in known))
     reached = set(waiting)
     dependent: dict[LazySchema, list[LazySchema]] = {}
@@ -267,8 +268,8 @@ def _object(objects: Objects, size_of: _SizeOf) -> int:
 def listed_values(lazy_schema: LazySchema, most: int = MAX_LISTED) -> list[Any] | None:
     """All values that a schema allows, none of them twice; ``None`` if they are more than ``most``, or much work.
 
-    Values of lists and objects are put together from those of their members. A schema may contain itself, so its values
-    are found in rounds, each of which adds a level.
+    Values of lists and objects are put together from those of their members: booleans in a list of ``maxItems: 1`` are
+    ``[]``, ``[True]``, ``[False]``. A schema may contain itself, so its values are found in rounds; each adds a level.
     """
     found: dict[LazySchema, _Values] = {lazy_schema: {}}
     for _ in range(_MAX_DEPTH):
@@ -307,9 +308,7 @@ def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
     return found if len(found) <= most else None
 
 
-def listed_values_of(
-    alternative: Alternative, values_of: _ValuesOf | None = None, most: int = MAX_LISTED
-) -> list[Any] | None:
+def listed_values_of(of: Alternative, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
     """All values of an alternative; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
 
     Parameters
@@ -319,17 +318,17 @@ def listed_values_of(
     """
     values_of = values_of or partial(_values_inside, most)
     found: Sequence[Any] | None = None
-    match alternative:
+    match of:
         case Constants(values):
             found = values
         case Texts():
-            found = alternative.language.members(most)
-        case Numbers() if alternative.is_limited:
-            found = alternative.all_numbers(most)
+            found = of.language.members(most)
+        case Numbers() if of.is_limited:
+            found = of.all_numbers(most)
         case Lists():
-            found = _listed_lists(alternative, values_of, _MOST_BEGUN + most)
+            found = _listed_lists(of, values_of, _MOST_BEGUN + most)
         case Objects():
-            found = _listed_objects(alternative, values_of, _MOST_BEGUN + most)
+            found = _listed_objects(of, values_of, _MOST_BEGUN + most)
     return None if found is None or len(set(map(identity, found))) > most else list(found)
 
 
@@ -413,7 +412,10 @@ class FreeKeys(NamedTuple):
 
 
 def groups_of(objects: Objects) -> list[FreeKeys] | None:
-    """The groups of free keys that have a key; ``None`` if they are too many, or too much work."""
+    """The groups of free keys that have a key; ``None`` if they are too many, or too much work.
+
+    The patterns ``^x`` and ``y$`` make four: ``x…y`` with both schemas, other ``x…``, other ``…y``, and all others.
+    """
     if objects.free is None:
         return []
     languages = [objects.free_language]

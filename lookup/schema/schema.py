@@ -51,11 +51,9 @@ NormalizedSchema = TypedDict(
         "enum": tuple[Any, ...],  # values of the type, also that of a constant
         "refused": tuple[Any, ...],  # values that are not allowed
         "texts": tuple[tuple[str, str, bool], ...],  # "pattern" or "format", its text, whether a text must have it
-        "low": _Bound, "high": _Bound,  # limit, whether it is excluded
-        "multipleOf": float,
+        "low": _Bound, "high": _Bound, "multipleOf": float,  # limit, whether it is excluded
         "minLength": int, "maxLength": int, "minItems": int, "maxItems": int, "minContains": int, "maxContains": int,
-        "minProperties": int, "maxProperties": int,
-        "uniqueItems": bool,
+        "minProperties": int, "maxProperties": int, "uniqueItems": bool,
         "prefixItems": _Schemas, "items": "Schema", "contains": "Schema", "unevaluatedItems": "Schema",
         "properties": _Keyed, "patternProperties": _Keyed, "dependentSchemas": _Keyed,
         "additionalProperties": "Schema", "unevaluatedProperties": "Schema", "propertyNames": "Schema",
@@ -73,7 +71,7 @@ The schema ``{"type": "integer", "exclusiveMinimum": 1, "nullable": true, "const
 ``{"type": frozenset({"integer", "null"}), "low": (1, True), "enum": (3,)}``.
 """
 
-_MAX_WALKED: Final = 500
+_MAX_WALKED: Final = 500  # schemas that hold together, as in ``Document.parts``
 
 
 class Schema:

@@ -15,9 +15,9 @@ from lookup.schema.leaves import Texts
 from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
 
-_MAX_WALKED: Final = 2_000
-_MAX_ALTERNATIVES: Final = 2_000
-_MAX_NOTES: Final = 20
+_MAX_WALKED: Final = 2_000  # schemas that are looked through for notes
+_MAX_ALTERNATIVES: Final = 2_000  # and their alternatives
+_MAX_NOTES: Final = 20  # notes of one parameter
 _UNSATISFIABLE: Final = "no value can obey the schema"
 _ACROSS: Final = (
     "if", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties", "anyOf", "oneOf"

@@ -16,12 +16,12 @@ from lookup.values.plain_parsers import Literals
 from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
-_MAX_TRIED: Final = 1_000
-_MAX_STEPS: Final = 20_000
-_MAX_CHECKED: Final = 2_000
-_MAX_NUMBERED: Final = 20
-_MAX_OPENING: Final = 200
-_MAX_KEPT: Final = 4_096
+_MAX_TRIED: Final = 1_000  # elements that are tried, beyond those that are there, until one is new
+_MAX_STEPS: Final = 20_000  # characters that are tried behind beginnings, where few elements are left
+_MAX_CHECKED: Final = 2_000  # characters of an element after which a new one is looked for at its end only
+_MAX_NUMBERED: Final = 20  # numbers that are tried first, as most elements may have one
+_MAX_OPENING: Final = 200  # places of an element at which they are tried
+_MAX_KEPT: Final = 4_096  # elements whose identity is kept
 _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
@@ -193,7 +193,10 @@ class OpenList(Bracket):
 
 
 def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
-    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first."""
+    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first.
+
+    Of ``"x`` in a list with two others: ``"``, ``2"``, ``3"``, and so on up to ``21"``, then ``0"``, ``1"``, ``a"``.
+    """
     yield (shortest := completion(states))
     for number in map(str, range(known, known + _MAX_NUMBERED)):
         here: Sequence[ParserState] = states

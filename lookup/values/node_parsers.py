@@ -9,17 +9,8 @@ from typing import Any, Final, Literal
 from lookup.errors import DocumentationError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
-from lookup.schema.leaves import Constants, Texts
-from lookup.schema.nodes import (
-    MAX_LISTED,
-    Alternative,
-    LazySchema,
-    Lists,
-    Objects,
-    groups_of,
-    leaves_values,
-    listed_values_of,
-)
+from lookup.schema.leaves import MAX_LISTED, Constants, Texts
+from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, listed_values_of
 from lookup.schema.number_range import MAX_DIGITS, Numbers
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements
@@ -30,11 +21,8 @@ from lookup.values.parsers import ParserState, Union, ValueParser
 from lookup.values.plain_parsers import AnyNumbers, Literals, Number
 from lookup.values.texts import any_text, text_parser
 
-MAX_DEPTH: Final = 40
-"""Deeper than this, a bracket is only opened for the shortest literal."""
-
-MAX_FREE_DEPTH: Final = 24
-"""The deepest nesting of a value of which nothing is documented."""
+MAX_DEPTH: Final = 40  # deeper than this, a bracket is only opened for the shortest literal
+MAX_FREE_DEPTH: Final = 24  # the deepest nesting of a value of which nothing is documented
 
 _WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
 _INT: Final = AnyNumbers(_WHOLE)

@@ -13,7 +13,7 @@ from lookup.values.parsers import END, CharRange, ParserState, ValueParser, byte
 from lookup.values.plain_parsers import Stretch
 from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, completions
 
-_MAX_TRIED: Final = 2_000
+_MAX_TRIED: Final = 2_000  # keys that are tried until an object may have one
 
 
 def _behind_key(spacing: Spacing) -> BracketPosition:
@@ -137,7 +137,11 @@ class OpenRecord(Bracket):
         return self.spacing.comma.join(self._added(at_least_one=position != "opened")) + self.closer
 
     def _added(self, at_least_one: bool) -> list[str]:
-        """The members that complete the object."""
+        """The members that complete the object.
+
+        Where ``a`` is required, ``a`` needs ``b``, and three keys must be there: ``"a": 0``, ``"b": true``, and the
+        shortest of the others, ``"c": 0``, or a free key, ``"": 0``.
+        """
         rules, here = self.rules, self
         members: list[str] = []
         while True:  # a further key may need others

@@ -17,7 +17,8 @@ _NEVER_FIRST: Final = range(0x80, 0xC2)
 def advance(states: Sequence[ParserState], text: str, most: int | None = None) -> list[ParserState]:
     """The states after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
 
-    Linear in ``text``: each state reads each character once.
+    Linear in ``text``: each state reads each character once. The alternatives of a union are read side by side: of an
+    integer, a number up to 2.5 and 123, ``1`` leads to three states, ``12`` to two, ``1.`` to one.
     """
     current = list(states)
     position = 0
@@ -47,7 +48,7 @@ def _step(states: Sequence[ParserState], character: str) -> list[ParserState]:
 
 
 def completion(states: Iterable[ParserState]) -> str:
-    """The shortest text, in bytes, that completes one of the states."""
+    """The shortest text, in bytes, that completes one of the states: ``b"`` before ``bcd"``."""
     given = list(states)
     if len(given) == 1:
         return _completion(given[0])
@@ -125,7 +126,7 @@ def may_begin(part: bytes, span: CharRange) -> bool:
 
 
 def beginning_with(part: bytes, span: CharRange) -> Iterator[str]:
-    """The first and the last of some code points whose UTF-8 bytes begin with ``part``."""
+    """The first and last of some code points whose UTF-8 bytes begin with ``part``: of é to ž, é and ÿ behind C3."""
     missing = sum(part[0] >= lead for lead in (0xC0, 0xE0, 0xF0)) + 1 - len(part)
     begun = part[0] & (0x7F >> (missing + len(part)))
     for byte in part[1:]:

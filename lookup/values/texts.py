@@ -16,7 +16,7 @@ from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
 from lookup.values.parsers import CharRange, Fixed, Leaf, LeafParser, ParserState, char_ranges, fixed
 
-_MAX_KEPT: Final = 512
+_MAX_KEPT: Final = 512  # states whose next characters are kept
 _IN_ESCAPES: Final = "\"'\\/bfnrtu0123456789abcdefABCDEF"
 _LOW_HALF: Final = "\\udd00"
 _RESTS: Final = (
