@@ -84,7 +84,7 @@ def _lists(plain: Sequence[Schema], conjoin: Conjoin, notes: list[str]) -> list[
     tuples = [(schema.keywords.get("prefixItems", ()), schema.keywords.get("items")) for schema in plain]
     size = max(len(prefix) for prefix, _ in tuples)
     if any("unevaluatedItems" in schema.keywords for schema in plain[1:]) and any(p or r for p, r in tuples[:-1]):
-        notes.append("unevaluatedItems of an alternative")  # it does not see what stands around it
+        notes.append("unevaluatedItems of a branch")  # it does not see what stands around it
     items = []
     for place in range(size + 1):
         here = [prefix[place] if place < len(prefix) else rest for prefix, rest in tuples]

@@ -153,7 +153,7 @@ class Node:
     alternatives : tuple of Alternative
         Empty if no value is allowed.
     notes : tuple of str
-        The words that are not enforced while a value is decoded, only checked after.
+        The keywords that are not enforced while a value is decoded, only checked after.
     anything : bool
         Whether every value is allowed.
     """

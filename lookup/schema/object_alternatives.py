@@ -137,7 +137,7 @@ def _free(plain: Sequence[Schema], conjoin: Conjoin, known: Iterable[str] | None
     for schema in speaking:
         closes = schema is not plain[0] and schema.keywords.get("unevaluatedProperties", EVERYTHING) is not EVERYTHING
         if closes and any(other is not schema for other in naming):
-            notes.append("unevaluatedProperties of an alternative")  # it does not see what stands around it
+            notes.append("unevaluatedProperties of a branch")  # it does not see what stands around it
     additional = [schema for one in keys for schema in one.additional]
     if additional:
         unevaluated = []

@@ -181,8 +181,8 @@ class NodeParsers:
             for name in names
         ]
         if free is None and objects.least > len(made):
-            few = f"and this call format can write {len(made)}"
-            raise DocumentationError(f"an object needs {objects.least} keys, {few}")
+            written = len(made)
+            raise DocumentationError(f"an object needs {objects.least} keys, and this call format can write {written}")
         rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.dialect)
         return Record(rules)
 
@@ -290,4 +290,4 @@ class LazyParser(ValueParser):
         shallow = [parser for parser in self.inner.alternatives if not parser.bracket]
         if self.shortest()[0] in "[({":
             shallow.append(Literals([self.shortest()]))
-        return [place for parser in shallow for place in parser.start(continuation)]
+        return [state for parser in shallow for state in parser.start(continuation)]
