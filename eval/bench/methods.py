@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.bench.clock import PassClock
+from eval.bench.machine import PassClock
 from eval.bench.subject import Subject
 from eval.bench.teacher import Lesson, TaughtEngine, TaughtProcessor
 from eval.bench.workload import Workload

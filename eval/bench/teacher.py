@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from transformers import LogitsProcessor, PreTrainedModel
 
-from eval.bench.clock import PassClock
+from eval.bench.machine import PassClock
 from eval.bench.workload import END, OPENING, SEPARATOR, Task
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.engine import BranchId, Engine, Feed

@@ -7,10 +7,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.peers import load_peer, run_peer
 from eval.methods.plain_decoding import PlainDecoder
-from eval.methods.prediction import Prediction, candidate_rows
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from eval.methods.self_consistency import SelfConsistency
-from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
+from eval.methods.tooldec import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
 from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder

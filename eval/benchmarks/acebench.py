@@ -1,4 +1,4 @@
-"""Reads ACEBench's single-turn English entries: questions, tools and ground truth."""
+"""ACEBench: its single-turn English categories, normal and special."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.acebench.checker import Functions, Truth, expected_calls
-from eval.benchmarks.data_files import Entry, documentation_of, read_answered
-from eval.benchmarks.samples import Sample
+from eval.benchmarks.acebench_checker import Functions, Truth, check_calls, check_sentence, decode_calls, expected_calls
+from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
-from eval.validation import validated
+from eval.validation import Entry, documentation_of, read_answered, validated
 from tooldecoding.chat.messages import Message
+from tooldecoding.formats.reading import UnreadableCallError
 
 NORMAL: Final = (
     "normal_single_turn_single_function",
@@ -138,3 +138,31 @@ def _turns(question: _Question, special: bool) -> tuple[Message, ...]:
     for speaker, text in zip(parts[::2], parts[1::2], strict=True):
         turns.append(Message("user" if speaker == "user" else "assistant", text.strip()))
     return tuple(turns)
+
+
+@dataclass(frozen=True)
+class AceBench(Benchmark):
+    """The categories with one turn."""
+
+    def judge(self, sample: Sample, prediction: str) -> Judgement:
+        """Return the official verdict; in special categories on the sentence that the answer must hold."""
+        answer: AceAnswer = sample.answer
+        fault: Fault | None
+        try:
+            calls = decode_calls(prediction)
+            faults = [check_calls(answer.functions, calls, truth) for truth in answer.truths]
+            fault = faults[0] if faults and None not in faults else None
+        except UnreadableCallError as error:
+            calls, fault = None, Fault("wrong_output_format", str(error))
+        if sample.category in SPECIAL:
+            fault = check_sentence(sample.category, prediction, answer.parts)
+        return Judgement.of(fault, calls)
+
+    def open_keys(self, sample: Sample) -> frozenset[str]:
+        """Keys of the ground truth that the documentation does not require."""
+        [call] = sample.calls
+        tool = sample.documentation.lookup[call.name]
+        return frozenset(call.arguments) - {parameter.name for parameter in tool.parameters if parameter.required}
+
+
+ACEBENCH: Final = AceBench("acebench", (*NORMAL, *SPECIAL), load_samples)
