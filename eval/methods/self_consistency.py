@@ -6,8 +6,7 @@ values and optional keys are sampled. So only the origin of the candidates diffe
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -16,6 +15,7 @@ from zlib import crc32
 import numpy as np
 
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
@@ -87,7 +87,8 @@ class SelfConsistency:
         noise = GumbelNoise(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, noise)
         tools, ids = self._preparations.of(request.tools, options), run.prompt_ids
-        decoder = PromptDecoder(tools, options, table, ids, prompt, request.stop, in_values=noise.switched_on)
+        decoder = _SampleDecoder(tools, options, table, ids, prompt, request.stop)
+        decoder.noise = noise
         return await decoder.decode(branch)
 
     def _vote(self, request: Request, results: Sequence[DecodeResult], prompts: int) -> Prediction:
@@ -143,14 +144,19 @@ class GumbelNoise:
         drawn = np.random.default_rng((self.seed, place)).gumbel(scale=self.temperature, size=size)
         return drawn.astype(np.float32)
 
-    @contextmanager
-    def switched_on(self) -> Iterator[None]:
-        """Sample inside the block: the values of a call, required and optional, and the choice of optional keys."""
-        self.on = True
+
+class _SampleDecoder(PromptDecoder):
+    """Decodes one sample: the values of its calls are drawn, and the choice of optional keys."""
+
+    noise: GumbelNoise
+
+    async def decode_call(self, *given: Any) -> DecodedCall:
+        """See PromptDecoder."""
+        self.noise.on = True
         try:
-            yield
+            return await super().decode_call(*given)
         finally:
-            self.on = False
+            self.noise.on = False
 
 
 class SampledLogits(NextTokenLogits):

@@ -3,8 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -80,8 +79,6 @@ class PromptDecoder:
         Ends free text once there is more than white space before it.
     stream : ResultStream, optional
         Is told the answer so far while free text is written, and each call once it is voted.
-    in_values : callable, optional
-        Returns a context in which the orders of each call are decoded.
     dialects : bool
         Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
     conversation : sequence of Message
@@ -97,7 +94,6 @@ class PromptDecoder:
         prompt: str,
         line_end: str | None,
         stream: ResultStream | None = None,
-        in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
         dialects: bool = False,
         conversation: Sequence[Message] = (),
     ) -> None:
@@ -109,7 +105,6 @@ class PromptDecoder:
         self._prompt = prompt
         self._line_end = line_end
         self._stream = stream
-        self._in_values = in_values
         self._conversation = conversation
         self._dialects = dialects and options.choice != "none"
         self._room_enough: bool | None = None
@@ -169,7 +164,7 @@ class PromptDecoder:
             optional = optional_to_offer(tool, self._index, self._options)
             orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
-            call = await self._call(tool, orders, branch, optional)
+            call = await self.decode_call(tool, orders, branch, optional)
             asked = to_ask(call, self._conversation) if self._options.ask == "ungrounded" else []
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
@@ -217,13 +212,12 @@ class PromptDecoder:
         chosen = await self._tools.names(number).choose(branch)
         return self._tools.tools[chosen]
 
-    async def _call(
+    async def decode_call(
         self, tool: PreparedTool, orders: OrderDecoder, branch: Branch, optional: Sequence[ParameterSpec]
     ) -> DecodedCall:
-        """Decode the arguments in several orders, and vote."""
+        """Decode the arguments of a call in several orders, and vote."""
         options = self._options
-        with self._in_values():
-            candidates = await orders.decode(branch)
+        candidates = await orders.decode(branch)
         vote = grounded_vote(candidates, tool.spec, options, self._index)
         confidences = tuple(parameter.confidence for parameter in vote.voted.parameters)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
