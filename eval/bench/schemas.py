@@ -22,9 +22,8 @@ from time import process_time, process_time_ns
 from typing import Any, Final, NamedTuple
 
 from eval.errors import FAILURES, EvalError, failure
-from eval.methods.call_grammar import Grammar as Rules
-from eval.methods.peers import PEERS as LIBRARIES
-from eval.methods.peers import end_tokens
+from eval.methods.call_grammar import Grammar
+from eval.methods.peers import PEERS, end_tokens
 from eval.validation import read_rows
 from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
@@ -51,7 +50,7 @@ Take = Callable[[int | None], bool]
 """Takes the next token of an instance if it is allowed, or says, for None, whether it may end; may raise REFUSALS."""
 
 
-class Grammar(NamedTuple):
+class SchemaGrammar(NamedTuple):
     """The grammar of one schema.
 
     ``start`` begins an instance. ``allows`` is the check of a finished value. ``notes`` has what is not enforced while
@@ -63,7 +62,7 @@ class Grammar(NamedTuple):
     notes: Callable[[], Sequence[str]] = tuple
 
 
-Compile = Callable[[Any], Grammar]
+Compile = Callable[[Any], SchemaGrammar]
 """Makes the grammar of a schema, until it has answered for the first token; REFUSALS if there is none."""
 
 Load = Callable[[str], Compile]
@@ -73,11 +72,11 @@ def load_own(tokenizer: str) -> Compile:
     """Load our own values, as the decoder writes them in JSON, where ``}`` or a comma follows."""
     table = TokenTable(load_tokenizer(tokenizer))
 
-    def compiled(schema: Any) -> Grammar:
+    def compiled(schema: Any) -> SchemaGrammar:
         checked = value_schema(schema)
         grammar = schema_grammar(checked, "json")
         ValueState(grammar, HERMES).first_bytes()
-        return Grammar(lambda: _begin(grammar, table), checked.allows, lambda: checked.notes)
+        return SchemaGrammar(lambda: _begin(grammar, table), checked.allows, lambda: checked.notes)
 
     return compiled
 
@@ -112,10 +111,10 @@ def _begin(grammar: ValueGrammar, table: TokenTable) -> Take:
 def load_library(name: str, tokenizer: str) -> Compile:
     """Load a library."""
     table = TokenTable(load_tokenizer(tokenizer))
-    peer, ends = LIBRARIES[name](table), end_tokens(table)
+    peer, ends = PEERS[name](table), end_tokens(table)
 
-    def compiled(schema: Any) -> Grammar:
-        rules = Rules("start: schema\n", {"schema": schema if isinstance(schema, dict) else {"allOf": [schema]}})
+    def compiled(schema: Any) -> SchemaGrammar:
+        rules = Grammar("start: schema\n", {"schema": schema if isinstance(schema, dict) else {"allOf": [schema]}})
 
         def start() -> Take:
             matcher = peer(rules)
@@ -134,12 +133,12 @@ def load_library(name: str, tokenizer: str) -> Compile:
             peer(rules).allowed()
         except RuntimeError as error:
             raise ValueError(_PLACE.sub("", str(error))) from None
-        return Grammar(start)
+        return SchemaGrammar(start)
 
     return compiled
 
 
-LOADERS: Final[dict[str, Load]] = {OWN: load_own, **{name: partial(load_library, name) for name in LIBRARIES}}
+LOADERS: Final[dict[str, Load]] = {OWN: load_own, **{name: partial(load_library, name) for name in PEERS}}
 """Package -> engine."""
 
 

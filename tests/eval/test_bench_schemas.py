@@ -14,7 +14,7 @@ import pytest
 import eval.bench.schemas as engines
 from command_line import Cli
 from data import rows
-from eval.bench.schemas import LOADERS, Compile, Grammar, Take, Worker, measure, read_sample
+from eval.bench.schemas import LOADERS, Compile, SchemaGrammar, Take, Worker, measure, read_sample
 from eval.bench.tables import verdicts
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
@@ -30,7 +30,7 @@ def load_stub(tokenizer: str) -> Compile:
     return _compiled
 
 
-def _compiled(schema: Any) -> Grammar:
+def _compiled(schema: Any) -> SchemaGrammar:
     if schema.get("refuse"):
         raise ValueError("no grammar\nof this")
     while schema.get("hang"):
@@ -43,12 +43,12 @@ def _compiled(schema: Any) -> Grammar:
         return lambda token: token is None or next(left, None) is not None
 
     notes = ["const"] if "const" in schema else []
-    return Grammar(start, lambda value: bool(value == schema.get("const", value)), lambda: notes)
+    return SchemaGrammar(start, lambda value: bool(value == schema.get("const", value)), lambda: notes)
 
 
 def load_strict(tokenizer: str) -> Compile:
     """Refuses everything."""
-    return lambda schema: Grammar(lambda: lambda token: token is not None)
+    return lambda schema: SchemaGrammar(lambda: lambda token: token is not None)
 
 
 def load_nothing(tokenizer: str) -> Compile:
