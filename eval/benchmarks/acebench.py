@@ -64,12 +64,6 @@ def _calls(place: str, truth: Any) -> list[Truth]:
     return truths
 
 
-def _demand_parts(place: str, truth: Any) -> None:
-    lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
-    if not isinstance(truth, str) and not lists:
-        raise EvalError(f"{place}: expected 'ground_truth' to be a sentence, or an object of lists")
-
-
 @dataclass(frozen=True)
 class AceAnswer:
     """An entry for the checker: its tools as documented, and the alternatives of right calls.
@@ -114,8 +108,9 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
     question = validated(_Question, row, place)
     special = category in SPECIAL
     there, truth = answered[0], answered[1].get("ground_truth")
-    if special:
-        _demand_parts(there, truth)
+    lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
+    if special and not isinstance(truth, str) and not lists:
+        raise EvalError(f"{there}: expected 'ground_truth' to be a sentence, or an object of lists")
     truths = [] if special else _calls(there, truth)
     return Sample(
         id=question.id,

@@ -53,19 +53,14 @@ def decode_calls(text: str) -> list[Call]:
     UnreadableCallError
         If it is anything else, or beyond the bounds. No other exception, whatever the text.
     """
-    body = syntax_tree(_bracketed(text))
+    text = text.strip("`\n ")
+    opening, closing = "" if text.startswith("[") else "[", "" if text.endswith("]") else "]"
+    body = syntax_tree(opening + text + closing)
     if isinstance(body, ast.Call):  # ``[f](a=1) # ]``
         return read_calls([body])
     if isinstance(body, ast.List | ast.Tuple):
         return read_calls(body.elts)
     raise UnreadableCallError(f"expected a list of calls, found {type(body).__name__}")
-
-
-def _bracketed(text: str) -> str:
-    text = text.strip("`\n ")
-    if not text.startswith("["):
-        text = "[" + text
-    return text if text.endswith("]") else text + "]"
 
 
 def read_calls(nodes: Sequence[ast.expr]) -> list[Call]:

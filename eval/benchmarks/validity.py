@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from eval.benchmarks.error_class import attempted_names
 from eval.benchmarks.python_calls import decode_calls
-from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample, attempted_names
 from lookup.dictionary import LookupDictionary
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
