@@ -1,4 +1,4 @@
-"""Accuracy with 95 % intervals, and whether one run is better than another on the same samples."""
+"""Accuracy with 95 % intervals, how well scores rank what is right, and whether one run is better than another."""
 
 import math
 from collections import Counter
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, rankdata
 
 RESAMPLES: Final = 10_000
 
@@ -62,6 +62,15 @@ def unweighted_mean(accuracies: Iterable[Accuracy]) -> Estimate | None:
     below = math.hypot(*(e.value - e.low for e in estimates)) / len(estimates)
     above = math.hypot(*(e.high - e.value for e in estimates)) / len(estimates)
     return Estimate(mean, max(0.0, mean - below), min(1.0, mean + above))
+
+
+def auroc(scores: Sequence[float], right: Sequence[bool]) -> float | None:
+    """Return the probability that a right one scores higher than a wrong one, ties counting half; None without both."""
+    hits = sum(right)
+    if hits in (0, len(right)):
+        return None
+    ranks = rankdata(scores)[np.asarray(right, bool)].sum()
+    return float((ranks - hits * (hits + 1) / 2) / (hits * (len(right) - hits)))
 
 
 class Paired(NamedTuple):

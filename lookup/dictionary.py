@@ -24,7 +24,7 @@ convention of the form for a key without any of these.
 """
 
 
-class Obligations(Protocol):
+class SchemaConstraint(Protocol):
     """What a schema says of values."""
 
     @property
@@ -122,7 +122,7 @@ class ParameterSpec:
     enum: tuple[Any, ...] | None = None
     default: Any = MISSING
     rule: Rule = field(default="habit", compare=False)
-    schema: Obligations | None = field(default=None, compare=False, repr=False)
+    schema: SchemaConstraint | None = field(default=None, compare=False, repr=False)
     ask: bool = True
     derived: dict[Any, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
@@ -130,7 +130,7 @@ class ParameterSpec:
         return {**self.__dict__, "derived": {}}
 
     @property
-    def beside(self) -> tuple[Any, ...]:
+    def always_allowed(self) -> tuple[Any, ...]:
         """The values that are right whatever type, enum and limits say: a documented default.
 
         One with brackets must obey the schema.
@@ -187,7 +187,7 @@ class ToolSpec:
         What the reader noticed but ignored, such as a required key without a description.
     source : Source, optional
         Where the tool is documented.
-    conditions : Obligations, optional
+    conditions : SchemaConstraint, optional
         What a schema says of several arguments together; checked when a call is finished.
     returns : tuple of str
         The keys of the tool's result, if they are documented.
@@ -200,7 +200,7 @@ class ToolSpec:
     documented_name: str = field(default="", compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
     source: Source | None = field(default=None, compare=False)
-    conditions: Obligations | None = field(default=None, compare=False, repr=False)
+    conditions: SchemaConstraint | None = field(default=None, compare=False, repr=False)
     returns: tuple[str, ...] = field(default=(), compare=False)
 
     @property

@@ -38,8 +38,8 @@ _ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
 # ``str, optional`` in docstrings and in xLAM's tools.
 WITH_MARKER = re.compile(r",\s*(optional|required)\s*\Z", re.IGNORECASE)
 _MODULES: Final = ("typing.", "collections.abc.", "t.")
-_MAX_NESTING: Final = 8
-_MAX_LENGTH: Final = 1000
+_MAX_NESTING: Final = 8  # brackets inside each other
+_MAX_LENGTH: Final = 1000  # a longer name is prose
 
 MAX_BRANCHES: Final = 32
 """A union of more types is ``any``, because each type is compared with all others."""

@@ -128,8 +128,10 @@ class Server:
         found = answers[-1]["tooldecoding"]
         assert found.pop("counters")["forward_passes"] > 0
         for call in found["calls"]:
+            assert 0 < call.pop("confidence") < 1 and 0 < (call.pop("name_confidence") or 1) <= 1
             for parameter in call["parameters"]:
                 assert parameter.pop("logprob") <= 0 < parameter.pop("confidence")
+                (parameter["runner_up"] or {}).pop("confidence", None)
         return without_ids([answer["choices"] for answer in answers]), found
 
     def assert_served(self) -> None:

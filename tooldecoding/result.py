@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tooldecoding.calls.confidence import ARGUMENT
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import NOT_SAID
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
@@ -17,6 +18,7 @@ from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Tally
 from tooldecoding.tokens.token_table import TokenTable
+from voting import VotedParameter
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,8 @@ class DecodeResult:
         Whether the model wrote a call again, word for word or with equal arguments: it is left out, and ended the
         answer.
     asked : DecodedCall or None
-        The call that was not made, because ``ask`` wants its ``ungrounded`` arguments to be asked for. ``content`` ends
-        with the question, unless calls were made before it.
+        The call that was not made, because ``ask`` wants to know more: its ``ungrounded`` arguments, or unsure ones.
+        ``content`` ends with the question, unless calls were made before it.
     next_call_log_odds : tuple of float
         For each call behind which another one could follow, in order: the natural log-odds of another call against the
         end; minus infinity where the model never goes on. See ``next_call_threshold`` of ``DecodeOptions``.
@@ -179,6 +181,8 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
     return {
         "name": call.name,
         "arguments": call.arguments,
+        "confidence": call.confidence(),
+        "name_confidence": call.name_confidence,
         "orders_used": len(call.candidates),
         "orders_possible": len(call.candidates),
         "parameters": [
@@ -190,6 +194,7 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
                 "logprob": p.logprob,
                 "truncated": p.truncated,
                 "confidence": confidence,
+                "runner_up": None if p.runner_up is None else _runner_up(p.runner_up),
             }
             | ({} if call.min_confidence is None else {"needs_confirmation": unsure})
             | ({} if grounding is None else {"grounding": grounding.to_json()})
@@ -204,7 +209,11 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
         "left_out": [{"name": p.key, "value": p.value, "reason": NOT_SAID} for p in call.left_out],
         "not_offered": list(call.not_offered),
         "ungrounded": list(call.ungrounded),
-    }
+    } | ({} if call.min_confidence is None else {"needs_confirmation": call.is_unsure})
+
+
+def _runner_up(parameter: VotedParameter) -> dict[str, Any]:
+    return {"value": parameter.value, "votes": parameter.votes, "confidence": ARGUMENT.probability(parameter.score)}
 
 
 _CONTEXT_TOKENS = 32

@@ -71,6 +71,8 @@ class VotedParameter:
         Mean log-probability of the value over these candidates.
     truncated : bool
         Whether every valid value, including the winner, was closed at the token limit.
+    runner_up : VotedParameter or None
+        The value that would have won without this one, if any candidate has another.
     """
 
     key: str
@@ -79,10 +81,11 @@ class VotedParameter:
     share: float
     logprob: float
     truncated: bool = False
+    runner_up: "VotedParameter | None" = None
 
     @property
-    def confidence(self) -> float:
-        """In [0, 1]: ``share * exp(logprob)``. It ranks parameters, but is not a probability."""
+    def score(self) -> float:
+        """In [0, 1]: ``share * exp(logprob)``. It ranks values, but is not a probability."""
         return min(1.0, self.share * math.exp(min(0.0, self.logprob)))
 
 
@@ -99,6 +102,11 @@ class VotedCall:
     valid: bool
     errors: tuple[str, ...]
     candidates: int
+
+    @property
+    def score(self) -> float:
+        """The product of the scores of the parameters."""
+        return math.prod(p.score for p in self.parameters)
 
     @property
     def arguments(self) -> dict[str, Any]:

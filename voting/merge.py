@@ -131,7 +131,11 @@ def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
     # Sum in sorted order, so that rounding does not depend on the order of the candidates.
     means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}
-    best = min(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
-    group = groups[best]
-    chosen = min(group, key=lambda b: b.order)
-    return VotedParameter(key, chosen.value, len(group), len(group) / candidates, means[best], truncated=not ended)
+    ranked = sorted(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
+
+    def voted(identity: Hashable, runner_up: VotedParameter | None = None) -> VotedParameter:
+        group = groups[identity]
+        chosen, share = min(group, key=lambda b: b.order), len(group) / candidates
+        return VotedParameter(key, chosen.value, len(group), share, means[identity], not ended, runner_up)
+
+    return voted(ranked[0], *map(voted, ranked[1:2]))

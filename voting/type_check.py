@@ -15,7 +15,7 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     """The value in its documented type: an int becomes a float, and a list becomes a tuple, if that is documented.
 
     The schema of the parameter decides: an enum is stronger than a type that none of its members has. The documented
-    default of a parameter is valid beside it, see ``ParameterSpec.beside``.
+    default of a parameter is valid beside it, see ``ParameterSpec.always_allowed``.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     try:
         return schema_of(spec).check(value)
     except ValueError as error:
-        for default in spec.beside:
+        for default in spec.always_allowed:
             if vote_identity(default) == vote_identity(value):
                 return default
         raise TypeCheckError(str(error)) from None

@@ -11,7 +11,7 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
 
-_TUNED: Final = {"order_limit", "orders", "optional_share", "min_confidence"}
+_TUNED: Final = {"order_limit", "orders", "optional_share", "min_confidence", "confidence_offset", "confidence_slope"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
     *("method", "beams", "samples", "sample_temperature"),
@@ -19,7 +19,7 @@ _NOT_HERE: Final = {
 
 
 def tune(given: Given) -> None:
-    """Choose order limit and optional keys for a deployment, on a benchmark."""
+    """Choose order limit, optional keys and confidence for a deployment, on a benchmark."""
     demand_extra("eval", "scipy", "pandas")
     from eval.report.table import show
     from eval.tuning.output import tables

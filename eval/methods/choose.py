@@ -1,5 +1,6 @@
 """The decoding methods that are compared, on the same prompts, and the prompts on their way to one."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,6 +77,8 @@ def _prediction(result: DecodeResult, own: CallFormat, together: int, scored: Sc
         written=result.text,
         opening="" if result.call_format is own else opening_of(result.call_format),
         next_call_log_odds=result.next_call_log_odds,
+        name_confidences=[call.name_confidence for call in result.calls],
+        score=math.prod(call.score for call in result.calls) if result.calls else None,
     )
 
 

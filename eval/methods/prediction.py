@@ -30,7 +30,8 @@ class Prediction:
     each order, where there are orders; ``counters`` has ``forward_passes``, ``positions`` and what else the method
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
-    (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``.
+    (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``,
+    ``name_confidences`` those of its calls, and ``score`` is the product of those of its calls (``DecodedCall``).
     """
 
     text: str
@@ -41,6 +42,8 @@ class Prediction:
     written: str | None = None
     opening: str = ""
     next_call_log_odds: Sequence[float] = ()
+    name_confidences: Sequence[float | None] = ()
+    score: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
@@ -53,6 +56,10 @@ class Prediction:
             row["opening"] = self.opening
         if self.next_call_log_odds:
             row["next_call_log_odds"] = finite(self.next_call_log_odds)
+        if self.name_confidences:
+            row["name_confidences"] = list(self.name_confidences)
+        if self.score is not None:
+            row["score"] = self.score
         if self.candidates:
             row["candidates"] = list(self.candidates)
         return row | {"counters": dict(self.counters)}

@@ -1,6 +1,8 @@
-"""Charts of the report: accuracy against what it costs, and error classes (the paper's figures 3 and 6)."""
+"""Charts of the report: accuracy against what it costs, error classes (the paper's figures 3 and 6), and what is wrong
+of the surest answers.
+"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -62,6 +64,30 @@ def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: P
         axes.set_xlim(0, 100)
         axes.set_xlabel("per cent of all samples")
         figure.legend(loc="outside lower center", ncols=len(widths.columns), fontsize=9)
+        figure.suptitle(_printable(benchmark))
+        _save_figure(figure, path)
+    return True
+
+
+def coverage_chart(benchmark: str, answers: Mapping[tuple[str, ...], Sequence[bool]], path: Path) -> bool:
+    """Draw the share of wrong answers among the surest ones (risk against coverage). False, without a file, if none.
+
+    Parameters
+    ----------
+    answers : mapping
+        Names of a run -> whether each answer is right, the surest first.
+    """
+    if not answers:
+        return False
+    with _chart_style():
+        figure = _blank_figure(8.0, 5.0)
+        axes = figure.add_subplot(xlabel="surest answers, per cent", ylabel="of them wrong, per cent")
+        for number, (label, right) in enumerate(zip(_labels(list(answers)), answers.values(), strict=True)):
+            counts = Series(range(1, len(right) + 1))
+            wrong = Series([not each for each in right]).cumsum()
+            axes.plot(100 * counts / len(right), 100 * wrong / counts, color=_LINES[number % len(_LINES)], label=label)
+        axes.grid(color=_GRID)
+        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
         figure.suptitle(_printable(benchmark))
         _save_figure(figure, path)
     return True

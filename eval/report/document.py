@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import isnan
+from math import ceil, isnan
 from pathlib import Path
 from typing import Final
 
@@ -10,12 +10,12 @@ from pandas import DataFrame, Series
 
 from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import writing
-from eval.report.charts import error_chart, pass_chart
+from eval.report.charts import coverage_chart, error_chart, pass_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
 from eval.report.table import NONE, Table, counted, escaped, markdown
 from eval.report.value_tables import value_table, vote_table
-from eval.statistics import Accuracy
+from eval.statistics import Accuracy, auroc
 
 _HEADS: Final = ("model", "method")
 _COSTS: Final = {
@@ -27,6 +27,9 @@ _COSTS: Final = {
     "free_tokens": "free",
 }
 """Field of ``Cost`` or ``Counters`` -> column of its mean."""
+
+_SUREST: Final = (0.25, 0.5, 0.75, 1.0)
+"""Shares of the answers."""
 
 
 def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
@@ -68,9 +71,12 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
     charts = {"passes": pass_chart, "errors": error_chart}
     paths = {name: out / f"{name}-{benchmark}.png" for name in charts}
     drawn = [paths[name] for name, draw in charts.items() if draw(benchmark, scores, _HEADS, paths[name])]
+    answers = {tuple(_names(run).values()): [right for _, right in found] for run in runs if (found := _scored(run))}
+    coverage = out / f"coverage-{benchmark}.png"
+    drawn += [coverage] * coverage_chart(benchmark, answers, coverage)
     categories = list(dict.fromkeys(category for run in runs for category in run.about.categories))
     tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs)]
-    tables += [table for table in (_grounding_table(runs), _cost_table(runs)) if table.rows]
+    tables += [table for table in (_grounding_table(runs), _confidence_table(runs), _cost_table(runs)) if table.rows]
     notes = [f"{escaped(BENCHMARKS[benchmark].note)}\n"] if benchmark in BENCHMARKS else []
     pictures = [f"![{path.stem}]({path.name})\n" for path in drawn]
     return [f"## {benchmark}\n", *notes, *pictures, *map(markdown, tables)], drawn
@@ -118,6 +124,29 @@ def _grounding_table(runs: Sequence[Run]) -> Table:
     )
     columns = (*_HEADS, "said", "not said", "left out", "asked")
     return Table("Grounding", columns, tuple(rows), 2, notes=(note,))
+
+
+def _scored(run: Run) -> list[tuple[float, bool]]:
+    """Return the score of each answer with calls, and whether it is right, the surest first."""
+    correct = {score.id: score.correct for score in run.scores}
+    return sorted(((cost.score, correct[cost.id]) for cost in run.costs if cost.score is not None), reverse=True)
+
+
+def _confidence_table(runs: Sequence[Run]) -> Table:
+    """Return how well scores tell right answers from wrong ones."""
+    rows = []
+    for run in runs:
+        if found := _scored(run):
+            rank = auroc([score for score, _ in found], [right for _, right in found])
+            parts = [[right for _, right in found[: ceil(len(found) * part)]] for part in _SUREST]
+            cells = [counted(Accuracy(sum(part), len(part)), True) for part in parts]
+            rows.append((*_names(run).values(), str(len(found)), NONE if rank is None else f"{rank:.3f}", *cells))
+    note = (
+        "AUROC: in how many pairs of a right and a wrong answer with calls the right one has the higher score. Then "
+        "per cent right of the surest answers."
+    )
+    columns = (*_HEADS, "answers", "AUROC", *(f"surest {part:.0%}" for part in _SUREST))
+    return Table("Confidence", columns, tuple(rows), 2, notes=(note,))
 
 
 def _cost_table(runs: Sequence[Run]) -> Table:

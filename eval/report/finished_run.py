@@ -38,13 +38,16 @@ class Manifest(BaseModel, frozen=True):
 
 
 class Cost(BaseModel, frozen=True):
-    """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens."""
+    """The cost of one prediction: seconds (an even share of its batch's), counters, and the prompt's tokens; its score,
+    which says how sure its calls are.
+    """
 
     id: Text
     error: str | None = None
     seconds: Number
     counters: dict[str, Number | None]
     prompt_tokens: Number | None = None
+    score: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
 @dataclass(frozen=True)

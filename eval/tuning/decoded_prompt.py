@@ -37,11 +37,14 @@ class VoteOptions:
 
 @dataclass(frozen=True)
 class DecodedCall:
-    """The candidates of one call, and the text of their vote, which the model sees before the next call."""
+    """The candidates of one call, the text of their vote, which the model sees before the next call, and how sure the
+    name is: None if that is not known.
+    """
 
     tool: ToolSpec
     candidates: tuple[CandidateCall, ...]
     committed: str
+    name_confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ def read_decoded(
             _read_call([_read_candidate(c, tools, call_format) for c in group], n, request, call_format, vote_options)
             for n, group in enumerate(groups)
         ]
+        known = (row.get("name_confidences") or [None] * len(calls))[: len(calls)]
+        calls = [replace(call, name_confidence=sure) for call, sure in zip(calls, known, strict=True)]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
     written = call_format.ending(text, call_format.joined([c.committed for c in calls]) if calls else "")

@@ -13,6 +13,7 @@ from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.methods.prediction import Prediction, ScoredText
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, score
+from eval.tuning.confidence import LabelledCall
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, revote
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request
@@ -68,6 +69,15 @@ class Evidence:
         """Return id -> whether it is right."""
         return {identifier: bool(row["correct"]) for identifier, row in self.scores(options).items()}
 
+    def labelled(self, options: VoteOptions) -> list[LabelledCall]:
+        """Return the samples that are answered with calls, with how sure these are."""
+        right, outcomes = self.right(options), self.outcomes(options)
+        return [
+            LabelledCall(self.samples[identifier].dialogue, outcome.score, right[identifier])
+            for identifier, outcome in outcomes.items()
+            if outcome.score is not None
+        ]
+
     def value_errors(self, options: VoteOptions) -> int:
         """Count the wrong predictions of the class ``value``."""
         return sum(row["error_class"] == "value" for row in self.scores(options).values())
@@ -104,12 +114,14 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText
     options = decoded.request.options
     call_format = decoded.call_format
     calls: list[Call] = []
+    score = 1.0
     for number, call in enumerate(decoded.calls):
         candidates = call.candidates[: vote_options.order_limit]
         voted = revote(candidates, call.tool, decoded.request, vote_options.optional_share)
         calls.append(Call(voted.name, voted.arguments))
+        score *= voted.score if call.name_confidence is None else call.name_confidence * voted.score
         text = call_format.render_call(voted.name, voted.arguments, number)
         # the model saw the text of a call before it decided whether another one follows
         if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
             return None
-    return Prediction(scored.of_calls(decoded.with_calls(calls), calls))
+    return Prediction(scored.of_calls(decoded.with_calls(calls), calls), score=score if calls else None)

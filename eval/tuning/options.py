@@ -40,6 +40,12 @@ class TuneOptions(BenchmarkCommand):
     margin: Annotated[float, Bounds(gt=0, le=100)] = option(
         5.0, "Points of a loss that the samples must be able to show."
     )
+    risk: Annotated[float, Bounds(gt=0, lt=0.5)] | None = option(
+        None,
+        "Share of wrong calls, of those that pass, for which min_confidence is chosen.",
+        metavar="R",
+        expected="a number between 0 and 0.5",
+    )
     latency_prompts: Count = option(24, "Prompts whose latency is measured.")
 
     def __post_init__(self) -> None:
@@ -61,4 +67,5 @@ class TuneOptions(BenchmarkCommand):
         """Return what decides on a limit."""
         budgets = {"max_latency_ms": self.max_latency_ms, "max_slowdown": self.max_slowdown}
         given = {name: value for name, value in budgets.items() if value is not None}
-        return {"level": self.level, "margin": self.margin, **given}
+        risk = {} if self.risk is None else {"risk": self.risk}
+        return {"level": self.level, "margin": self.margin, **risk, **given}

@@ -9,6 +9,7 @@ import pandas as pd
 
 from eval.statistics import Accuracy
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
+from eval.tuning.confidence import study
 from eval.tuning.decoded_prompt import VoteOptions
 from eval.tuning.evidence import Evidence
 from eval.tuning.latency import latency
@@ -63,7 +64,13 @@ class Tuner:
         deployed = None if choice.limit is None else replace(largest, order_limit=choice.limit)
         for row in limits:
             row["p"] = choice.p.get(row["limit"])
-        chosen = {"order_limit": choice.limit, "best": choice.best, "settings": deployed and asdict(deployed)}
+        settings: Row | None = None
+        confidence: Row | None = None
+        if deployed is not None:
+            confidence = study(self.evidence.labelled(deployed), self.wanted.risk, self.seed)
+            settings = asdict(deployed) | _settings(confidence)
+            reasons += _reasons(confidence)
+        chosen = {"order_limit": choice.limit, "best": choice.best, "settings": settings}
         return {
             **about,
             "samples": len(self.evidence.samples),
@@ -72,6 +79,7 @@ class Tuner:
             "chosen": chosen | {"reasons": reasons},
             "limits": limits,
             "optional_shares": shares,
+            "confidence": confidence,
         }
 
     def _measured(self, every: Sequence[VoteOptions]) -> pd.DataFrame:
@@ -126,6 +134,31 @@ class Tuner:
         costs = {row["limit"]: row["latency"][times] for row in rows if row["candidate"]}
         right = {n: self.evidence.right(replace(largest, order_limit=n)) for n in costs}
         return choose(right, costs, self.wanted)
+
+
+def _settings(confidence: Row) -> Row:
+    limit = confidence.get("min_confidence")
+    found = {"confidence_offset": confidence["offset"], "confidence_slope": confidence["slope"]}
+    return found if limit is None else found | {"min_confidence": limit}
+
+
+def _reasons(confidence: Row) -> list[str]:
+    calls, held_out = confidence["calls"], confidence["held_out"]
+    rank = confidence["auroc"]
+    ranked = "" if rank is None else f"; a right one scores higher than a wrong one in {rank:.0%} of pairs"
+    off, usual = held_out["calibration_error"], confidence["calibration_error_by_default"]
+    reasons = [
+        f"confidence is fitted to {calls} answers with calls, {confidence['right']} of them right{ranked}; it is off "
+        f"by {100 * off:.1f} points on the half that it was not fitted to, by {100 * usual:.1f} as it is by default"
+    ]
+    if "risk" in confidence:
+        risk, limit = confidence["risk"], confidence["min_confidence"]
+        found = f"no limit shows a risk of {risk:g}: take more samples, or a larger --risk"
+        if limit is not None:
+            found = f"{limit:.3f} for a risk of {risk:g}: {confidence['passing']} of {calls} answers pass"
+        wrong = f"{held_out['wrong']} of the {held_out['passing']} that pass are wrong on the other half"
+        reasons.append(f"min_confidence: {found}; chosen on one half of the dialogues, {wrong}")
+    return reasons
 
 
 def _accuracy(right: Mapping[str, bool]) -> Row:

@@ -68,7 +68,7 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
         if not isinstance(item, Mapping):
             raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
         schemas = Schemas(f"path {path!r}", document)
-        item = schemas.held(item).words
+        item = schemas.held(item).keywords
         for method, operation in item.items():
             if _is_method(method):
                 if not isinstance(operation, Mapping):
@@ -155,7 +155,7 @@ class _Operation:
         return f"{self._owner}, parameter {quoted(name)}"
 
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
-        return self._reader.held(self._object(written, what)).words
+        return self._reader.held(self._object(written, what)).keywords
 
     def _object(self, written: object, what: str) -> Mapping[str, Any]:
         if not isinstance(written, Mapping):
@@ -208,7 +208,7 @@ class _Operation:
             self._add(spec, "body")
         conditions = self._reader.conditions
         if conditions is not None and conditions.unsatisfiable:
-            words = ", ".join(conditions.words)
+            words = ", ".join(conditions.keywords)
             self._notes.append(f"{self._owner}: no call can obey the conditions of the body, so not checked: {words}")
         else:
             self._conditions = conditions or self._conditions

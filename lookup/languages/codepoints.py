@@ -26,8 +26,8 @@ RESERVED_CHARACTER: Final = re.compile(f"[{chr(RESERVED.start)}-{chr(RESERVED.st
 # Dates have their T and Z in either case; the large ones are usual.
 _NICE: Final = "eaonirshdlucmfywgpbvkxqjETAONRISHDLFCMUGYPWBVKXQJZtz0123456789_-. /:,"
 _RANKS: Final = {character: rank for rank, character in enumerate(_NICE)}
-_NICE_OTHERS: Final = (0xE9, 0x4E2D, 0x3B1, 0x436, 0x1F600)
-_KEPT: Final = 5_000
+_NICE_OTHERS: Final = (0xE9, 0x4E2D, 0x3B1, 0x436, 0x1F600)  # two, three and four bytes of usual scripts
+_KEPT: Final = 5_000  # characters whose class is kept
 _NAME = re.compile(r"[A-Za-z_]+(?:=[A-Za-z_0-9]+)?")
 
 CodePoints = tuple[int, ...]
@@ -137,6 +137,8 @@ def _rank(character: str) -> tuple[int, str]:
 
 class Alphabet(dict[str, int]):
     """Character -> its class, computed when it is first asked for.
+
+    The sets ``[0-9]`` and ``[0-9a-f]`` give three classes: the digits, the letters ``a`` to ``f``, and all others.
 
     Attributes
     ----------

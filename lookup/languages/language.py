@@ -6,26 +6,13 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
+from lookup.languages import terms
 from lookup.languages.codepoints import WORD, alphabet_of
 from lookup.languages.formats import FORMATS
 from lookup.languages.limits import MAX_SHORTEST, MAX_STATES, TooLarge, UnsupportedPattern, Work
 from lookup.languages.pattern_reader import read_pattern
 from lookup.languages.syntax_tree import Characters, Edge, characters, nodes_of
-from lookup.languages.terms import (
-    ALL,
-    BEFORE,
-    ENDLESS,
-    NEVER,
-    Term,
-    both,
-    contains,
-    derivative,
-    either,
-    following,
-    length,
-    of_texts,
-    outside,
-)
+from lookup.languages.terms import ALL, ENDLESS, NEVER, Term
 
 _MAX_BEGUN: Final = 2_000  # beginnings of texts from which others are found
 _MORE_REST: Final = 64  # characters beyond twice the shortest text, where no bound on what completes a text is known
@@ -66,7 +53,7 @@ class Language:
     shortest : int or None
         How many characters the shortest text has; ``None`` if there is none.
     longest_rest : int
-        How many characters ``rest`` returns at most, whatever was read. Where more would be needed, no state is live.
+        How many characters ``completion`` returns at most, whatever was read. No state that needs more is live.
     """
 
     def __init__(self, term: Term, sets: frozenset[Characters] = frozenset()) -> None:
@@ -81,7 +68,8 @@ class Language:
             raise TooLarge(f"the shortest text has more than {MAX_SHORTEST} characters")
         if (self.shortest or 0) * self._alphabet.size > _MAX_TRIED:
             raise TooLarge("the shortest text is long, and there are many kinds of characters")
-        self.longest_rest = term.reach if term.reach < ENDLESS else _MORE_REST + 2 * (self.shortest or 0)
+        known = term.max_completion < ENDLESS
+        self.longest_rest = term.max_completion if known else _MORE_REST + 2 * (self.shortest or 0)
 
     @property
     def is_empty(self) -> bool:
@@ -90,7 +78,7 @@ class Language:
 
     def __contains__(self, text: str) -> bool:
         state = self.run(self.start, text)
-        return state is not None and self.whole(state)
+        return state is not None and self.accepts(state)
 
     def run(self, state: State, text: str) -> State | None:
         """The state behind a text; ``None`` if no text of the language goes on so."""
@@ -110,11 +98,11 @@ class Language:
                 state, row = found, rows.get(found)
         return self._live(state)
 
-    def whole(self, state: State) -> bool:
+    def accepts(self, state: State) -> bool:
         """Whether the text may end here."""
-        return state.term.ends >> state.after_word & 1 == 1
+        return state.term.nullable >> state.after_word & 1 == 1
 
-    def rest(self, state: State) -> str:
+    def completion(self, state: State) -> str:
         """A shortest text that completes what was read; letters and digits where there is a choice."""
         whole = self._length(state)
         assert whole is not None
@@ -133,39 +121,39 @@ class Language:
         alphabet = self._alphabet
         return "".join(alphabet.ascii[number] + alphabet.others[number] for number, _ in self._following(state))
 
-    def spans(self, state: State) -> Iterator[tuple[int, int]]:
+    def allowed_ranges(self, state: State) -> Iterator[tuple[int, int]]:
         """The characters that may follow: intervals of code points, each with the one behind its last."""
         for number, _ in self._following(state):
             yield from self._alphabet.spans[number]
 
-    def both(self, other: "Language") -> "Language":
+    def intersection(self, other: "Language") -> "Language":
         """The texts of both languages."""
         if ANY_TEXT in (self, other):
             return other if self is ANY_TEXT else self
-        return Language(both((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(terms.intersection((self.start.term, other.start.term)), self._sets | other._sets)
 
-    def either(self, other: "Language") -> "Language":
+    def union(self, other: "Language") -> "Language":
         """The texts of at least one of two languages."""
-        return Language(either((self.start.term, other.start.term)), self._sets | other._sets)
+        return Language(terms.union((self.start.term, other.start.term)), self._sets | other._sets)
 
-    def outside(self) -> "Language":
+    def complement(self) -> "Language":
         """All other texts."""
-        return Language(outside(self.start.term), self._sets)
+        return Language(terms.complement(self.start.term), self._sets)
 
     def with_length(self, least: int, most: int | None) -> "Language":
         """The texts of ``least`` to ``most`` code points; ``None``: no upper limit."""
-        return Language(both((self.start.term, length(max(least, 0), most))), self._sets)
+        return Language(terms.intersection((self.start.term, terms.length(max(least, 0), most))), self._sets)
 
     def members(self, limit: int) -> tuple[str, ...] | None:
         """All texts, shortest first; ``None`` if there are more than ``limit``, or if they are long."""
-        if self.start.term.dense and self.start.term.most - self.start.term.least >= limit:
+        if self.start.term.has_all_lengths and self.start.term.most - self.start.term.least >= limit:
             return None
         found: list[str] = []
         begun: dict[State, list[str]] = {} if self.is_empty else {self.start: [""]}
         for _ in range(_MAX_LEVELS):
             if not begun or len(found) > limit:
                 return tuple(found) if len(found) <= limit else None
-            found += [text for state, texts in begun.items() if self.whole(state) for text in texts]
+            found += [text for state, texts in begun.items() if self.accepts(state) for text in texts]
             longer: dict[State, list[str]] = {}
             count = 0
             for state, texts in begun.items():
@@ -196,18 +184,18 @@ class Language:
         found = row.by_class.get(number)
         if found is None:
             point = ord(character)
-            sets = frozenset(one for one in state.term.heads | self._word if contains(one, point))
+            sets = frozenset(one for one in state.term.heads | self._word if terms.contains(one, point))
             found = row.by_sets.get(sets)
             if found is None:
-                term = derivative(state.term, point, state.after_word)
-                found = State(term, term.looks_back and contains(characters(WORD), point))
+                term = terms.derivative(state.term, point, state.after_word)
+                found = State(term, term.looks_back and terms.contains(characters(WORD), point))
                 row.by_sets[sets] = found
             row.by_class[number] = found
         return found
 
     def _live(self, state: State) -> State | None:
         """The state, if a text that goes on from it is found within the bounds."""
-        if state.term.exact and state.term.least <= self.longest_rest:
+        if state.term.has_least and state.term.least <= self.longest_rest:
             return state
         try:
             found = self._length(state, self.longest_rest)
@@ -221,7 +209,7 @@ class Language:
     def _length(self, state: State, most: int = ENDLESS) -> int | None:
         """How many characters complete a text at least; ``None`` if more than ``most``, or if none do."""
         term = state.term
-        if term.exact:
+        if term.has_least:
             return term.least
         if term is NEVER:
             return None
@@ -235,7 +223,11 @@ class Language:
         return self._lengths[state]
 
     def _search(self, start: State, most: int) -> int | None:
-        """See ``_length``: the search A*, with the bounds of terms as its heuristic."""
+        """See ``_length``: the search A*, with the bounds of terms as its heuristic.
+
+        Of ``^(?=.*[0-9])[a-z0-9]{3}$`` behind ``ab`` it is 1: the term is ``[a-z0-9]`` that has a digit, whose bounds
+        are 1 and 1, and ``0`` leads to the empty text. Behind ``abc`` no state is live.
+        """
         work = Work()
         order = itertools.count()
         waiting = [(start.term.least, 0, next(order), start)]
@@ -245,7 +237,8 @@ class Language:
             total, minus, _, state = heappop(waiting)
             if -minus > read[state]:
                 continue
-            known = 0 if self.whole(state) else self._lengths.get(state, state.term.least if state.term.exact else -1)
+            bound = state.term.least if state.term.has_least else -1
+            known = 0 if self.accepts(state) else self._lengths.get(state, bound)
             if known is None:
                 continue
             if known >= 0 and known - minus == total:
@@ -267,7 +260,7 @@ class Language:
 
     def _remember(self, state: State, known: int, before: dict[State, State]) -> None:
         """Keep the lengths of the states on the shortest way to a state."""
-        while not state.term.exact:
+        while not state.term.has_least:
             self._lengths[state] = known
             if state not in before:
                 break
@@ -275,14 +268,17 @@ class Language:
 
 
 def completions(language: Language, state: State) -> Iterator[str]:
-    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first."""
-    yield language.rest(state)
+    """Texts that complete a text of a language, roughly the shorter ones first; digits are tried first.
+
+    Of ``^[ab]{1,2}$``: ``a``, the shortest; ``a`` and ``b`` with their shortest ends; ``aa``, ``ab``, ``ba``, ``bb``.
+    """
+    yield language.completion(state)
     waiting = [("", state)]
     for begun, place in waiting:  # it grows
         for character in sorted(language.letters(place), key=lambda one: not "0" <= one <= "9"):
             behind = language.run(place, character)
             if behind is not None:
-                yield begun + character + language.rest(behind)
+                yield begun + character + language.completion(behind)
                 if len(waiting) < _MAX_BEGUN:
                     waiting.append((begun + character, behind))
 
@@ -311,8 +307,8 @@ def pattern_language(pattern: str) -> Language:
 def _compiled(pattern: str) -> Language | UnsupportedPattern | TooLarge:
     try:
         node = read_pattern(pattern)
-        first, late = following(node.at(True), ALL), following(node.at(False), ALL)
-        term = either((first, following(BEFORE, late)))
+        first, late = terms.concat(node.at(True), ALL), terms.concat(node.at(False), ALL)
+        term = terms.union((first, terms.concat(terms.BEFORE, late)))
         nodes = list(nodes_of(node))
         words = [characters(WORD)] if any(isinstance(one, Edge) and "boundary" in one.kind for one in nodes) else []
         return Language(term, frozenset([*words, *(one for one in nodes if isinstance(one, Characters))]))
@@ -333,4 +329,4 @@ def any_of(texts: Iterable[str]) -> Language:
     """The language of some texts. One with a character that no text may have is left out."""
     given = set(texts)
     sets = frozenset(characters((ord(one), ord(one) + 1)) for one in set().union(*given))
-    return Language(of_texts(given), sets)
+    return Language(terms.of_texts(given), sets)

@@ -4,32 +4,15 @@ from typing import Final
 
 from lookup.errors import ToolDecodingError
 
-MAX_PATTERN: Final = 20_000
-"""Characters of a pattern."""
-
-MAX_DEPTH: Final = 40
-"""Groups inside each other."""
-
-MAX_PROPERTIES: Final = 8
-"""Different Unicode properties in a pattern; the first use of each takes some 50 ms."""
-
-MAX_OPTIONAL: Final = 100
-"""Optional parts in a row."""
-
-MAX_SIZE: Final = 2_000
-"""Alternatives and conditions that hold side by side, behind any text."""
-
-MAX_SHORTEST: Final = 10_000
-"""Characters of the shortest text."""
-
-MAX_STATES: Final = 4_096
-"""States that are kept."""
-
-MAX_READ: Final = 100_000
-"""Steps to read the sets of a pattern. About 1 µs each."""
-
-MAX_WORK: Final = 10_000
-"""Steps to find out whether and how a text can be completed. About 10 µs each."""
+MAX_PATTERN: Final = 20_000  # characters of a pattern
+MAX_DEPTH: Final = 40  # groups inside each other
+MAX_PROPERTIES: Final = 8  # different Unicode properties in a pattern; the first use of each takes some 50 ms
+MAX_OPTIONAL: Final = 100  # optional parts in a row
+MAX_SIZE: Final = 2_000  # alternatives and conditions that hold side by side, behind any text
+MAX_SHORTEST: Final = 10_000  # characters of the shortest text
+MAX_STATES: Final = 4_096  # states that are kept
+MAX_READ: Final = 100_000  # steps to read the sets of a pattern; about 1 µs each
+MAX_WORK: Final = 10_000  # steps to find out whether and how a text can be completed; about 10 µs each
 
 
 class LanguageError(ToolDecodingError):

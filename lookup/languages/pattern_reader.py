@@ -3,18 +3,8 @@
 import re
 from typing import Final
 
-from lookup.languages.codepoints import (
-    DIGIT,
-    EVERY,
-    LINE_ENDS,
-    SPACE,
-    WORD,
-    CodePoints,
-    complement,
-    either_case,
-    property_set,
-    union,
-)
+from lookup.languages import codepoints
+from lookup.languages.codepoints import DIGIT, EVERY, LINE_ENDS, SPACE, WORD, CodePoints
 from lookup.languages.limits import MAX_DEPTH, MAX_PATTERN, MAX_PROPERTIES, MAX_READ, TooLarge, UnsupportedPattern, Work
 from lookup.languages.syntax_tree import Edge, Look, Node, characters, choice, repeat, sequence
 
@@ -138,7 +128,7 @@ class _Reader:
             case "$":
                 return Edge("end")
             case ".":
-                return characters(EVERY if "s" in self.flags else complement(LINE_ENDS))
+                return characters(EVERY if "s" in self.flags else codepoints.complement(LINE_ENDS))
             case "[":
                 return characters(self.bracket())
             case "(":
@@ -157,7 +147,7 @@ class _Reader:
 
     def cased(self, points: CodePoints) -> CodePoints:
         self.work.take(len(points) // 4)
-        return either_case(points) if "i" in self.flags else points
+        return codepoints.either_case(points) if "i" in self.flags else points
 
     def group(self) -> Node:
         self.depth += 1
@@ -204,7 +194,7 @@ class _Reader:
         if letter in "dws":
             return _SETS[letter]
         if letter in "DWS":
-            return complement(_SETS[letter.lower()])
+            return codepoints.complement(_SETS[letter.lower()])
         if letter in "pP":
             return self.property(letter == "P")
         if letter in _CONTROLS:
@@ -245,8 +235,8 @@ class _Reader:
         self.properties.add(name)
         if len(self.properties) > MAX_PROPERTIES:
             raise TooLarge(f"the pattern has more than {MAX_PROPERTIES} Unicode properties")
-        points = self.cased(property_set(name))
-        return complement(points) if negative else points
+        points = self.cased(codepoints.property_set(name))
+        return codepoints.complement(points) if negative else points
 
     def bracket(self) -> CodePoints:
         negative = self.take("^")
@@ -264,8 +254,8 @@ class _Reader:
                 sets += (45, 46), last
             sets.append((first, first + 1) if isinstance(first, int) else first)
         self.work.take(sum(map(len, sets)) // 4)
-        points = self.cased(union(sets))
-        return complement(points) if negative else points
+        points = self.cased(codepoints.union(sets))
+        return codepoints.complement(points) if negative else points
 
     def bracket_atom(self) -> int | CodePoints:
         character = self.peek()

@@ -35,14 +35,15 @@ class Term(ABC):
     ----------
     least, most : int
         Bounds on the characters of a text.
-    exact : bool
+    has_least : bool
         Whether there surely is a text of ``least`` characters.
-    dense : bool
+    has_all_lengths : bool
         Whether there surely is a text of each number of characters between the bounds.
-    reach : int
+    max_completion : int
         Upper bound on the characters that complete a text that has begun; ``ENDLESS`` if none is known.
-    ends : int
-        Whether the empty text is one, as bits: behind a character that is not of a word, and behind one that is.
+    nullable : int
+        Whether the empty text is one, as bits: behind a character that is of no word (1), and behind one of a word (2).
+        ``a*`` has both (3), ``a`` none (0), ``\\b`` at the end of a text only the second.
     looks_back : bool
         Whether what may follow depends on the character before.
     depth, size : int
@@ -53,17 +54,17 @@ class Term(ABC):
 
     least = 0
     most = ENDLESS
-    exact = False
-    dense = False
-    reach = ENDLESS
-    ends = 0
+    has_least = False
+    has_all_lengths = False
+    max_completion = ENDLESS
+    nullable = 0
     looks_back = False
     depth = 0
     size = 1
     heads: frozenset[Characters]
 
     @abstractmethod
-    def read(self, point: int, after_word: bool) -> "Term":
+    def derive(self, point: int, after_word: bool) -> "Term":
         """See ``derivative``."""
 
     def _check(self) -> None:
@@ -73,20 +74,24 @@ class Term(ABC):
 
 @lru_cache(maxsize=1 << 14)
 def derivative(term: Term, point: int, after_word: bool) -> Term:
-    """What may follow behind a character; ``after_word``: which follows a character of a word."""
-    return term.read(point, after_word)
+    """What may follow behind a character; ``after_word``: which follows a character of a word.
+
+    Of ``ab*c`` behind ``a``: ``b*c``; of this again ``b*c`` behind ``b``, the empty text behind ``c``. Of ``[a-z]+``
+    with a length of 2 to 4 behind ``x``: ``[a-z]*`` with a length of 1 to 3.
+    """
+    return term.derive(point, after_word)
 
 
 class _Given(Term):
     """No text at all, or the empty text only."""
 
-    def __init__(self, least: int, most: int, ends: int) -> None:
-        self.least, self.most, self.ends = least, most, ends
-        self.exact = self.dense = ends == _ALWAYS
-        self.reach = 0
+    def __init__(self, least: int, most: int, nullable: int) -> None:
+        self.least, self.most, self.nullable = least, most, nullable
+        self.has_least = self.has_all_lengths = nullable == _ALWAYS
+        self.max_completion = 0
         self.heads = frozenset()
 
-    def read(self, point: int, after_word: bool) -> Term:
+    def derive(self, point: int, after_word: bool) -> Term:
         return NEVER
 
 
@@ -96,11 +101,12 @@ class _Read(Term):
     def __init__(self, one: Characters, then: Term) -> None:
         self._one, self._then = one, then
         self.least, self.most = 1 + then.least, min(1 + then.most, ENDLESS)
-        self.exact, self.dense, self.looks_back = then.exact, then.dense, then.looks_back
-        self.reach = max(self.least, then.reach)
+        self.has_least, self.has_all_lengths = then.has_least, then.has_all_lengths
+        self.looks_back = then.looks_back
+        self.max_completion = max(self.least, then.max_completion)
         self.heads = frozenset((one,))
 
-    def read(self, point: int, after_word: bool) -> Term:
+    def derive(self, point: int, after_word: bool) -> Term:
         return self._then if contains(self._one, point) else NEVER
 
 
@@ -115,34 +121,35 @@ class Loop(Term):
         self._check()
         if not self.part.is_plain:
             self.least = 0 if self.fewest else then.least
-            self.ends = following(self.part.empty, then).ends if self.fewest else then.ends
+            self.nullable = concat(self.part.empty, then).nullable if self.fewest else then.nullable
             return
         part = inside(self.part)
         many = ENDLESS if self.many is None else self.many
         self.least = self.fewest * part.least + then.least
         self.most = min(many * part.most + then.most, ENDLESS)
-        self.exact = part.exact and then.exact
-        self.reach = max(self.least, part.reach + max(self.fewest - 1, 0) * part.least + then.least, then.reach)
+        self.has_least = part.has_least and then.has_least
+        others = max(self.fewest - 1, 0) * part.least + then.least
+        self.max_completion = max(self.least, part.max_completion + others, then.max_completion)
         touching = (self.fewest + 1) * part.least <= self.fewest * part.most + 1
-        self.dense = part.dense and then.dense and (touching or many == self.fewest)
-        self.ends = 0 if self.fewest else then.ends
+        self.has_all_lengths = part.has_all_lengths and then.has_all_lengths and (touching or many == self.fewest)
+        self.nullable = 0 if self.fewest else then.nullable
 
     @cached_property
     def _opened(self) -> list[Term]:
         """The ways to begin: with one of the parts, or with what follows."""
-        found = [following(self._repeated.solid, self.then)]
+        found = [concat(self._repeated.solid, self.then)]
         if not self.fewest:
             found.append(self.then)
         elif not self.part.is_plain:
-            found.append(following(self.part.empty, self.then))
+            found.append(concat(self.part.empty, self.then))
         return found
 
     @cached_property
     def heads(self) -> frozenset[Characters]:  # type: ignore[override]
         return frozenset[Characters]().union(*[way.heads for way in self._opened])
 
-    def read(self, point: int, after_word: bool) -> Term:
-        return either(derivative(way, point, after_word) for way in self._opened)
+    def derive(self, point: int, after_word: bool) -> Term:
+        return union(derivative(way, point, after_word) for way in self._opened)
 
 
 class _Several(Term):
@@ -160,65 +167,65 @@ class _Several(Term):
         return frozenset[Characters]().union(*[part.heads for part in self.parts])
 
 
-class _Either(_Several):
+class _Union(_Several):
     """The texts of at least one term."""
 
     def __init__(self, parts: frozenset[Term]) -> None:
         super().__init__(parts)
         self.least = min(part.least for part in parts)
         self.most = max(part.most for part in parts)
-        self.exact = any(part.exact and part.least == self.least for part in parts)
-        self.ends = reduce(lambda bits, part: bits | part.ends, parts, 0)
-        self.reach = max(part.reach for part in parts)
-        if all(part.dense for part in parts):
+        self.has_least = any(part.has_least and part.least == self.least for part in parts)
+        self.nullable = reduce(lambda bits, part: bits | part.nullable, parts, 0)
+        self.max_completion = max(part.max_completion for part in parts)
+        if all(part.has_all_lengths for part in parts):
             reached = self.least
             for part in sorted(parts, key=lambda part: part.least):
                 reached = max(reached, part.most) if part.least <= reached + 1 else -1
-            self.dense = reached == self.most
+            self.has_all_lengths = reached == self.most
 
-    def read(self, point: int, after_word: bool) -> Term:
-        return either(derivative(part, point, after_word) for part in self.parts)
+    def derive(self, point: int, after_word: bool) -> Term:
+        return union(derivative(part, point, after_word) for part in self.parts)
 
 
-class _Both(_Several):
+class _Intersection(_Several):
     """The texts of all terms."""
 
     def __init__(self, parts: frozenset[Term]) -> None:
         super().__init__(parts)
-        self.ends = reduce(lambda bits, part: bits & part.ends, parts, _ALWAYS)
-        self.least = max(*[part.least for part in parts], 0 if self.ends else 1)
+        self.nullable = reduce(lambda bits, part: bits & part.nullable, parts, _ALWAYS)
+        self.least = max(*[part.least for part in parts], 0 if self.nullable else 1)
         self.most = min(part.most for part in parts)
         lengths = [part for part in parts if _is_length(part)]
         others = [part for part in parts if not _is_length(part)]
-        self.exact = self.ends == _ALWAYS
+        self.has_least = self.nullable == _ALWAYS
         if lengths and len(others) == 1:
-            self.dense = others[0].dense
-            self.exact = self.exact or self.dense or (others[0].exact and others[0].least == self.least)
-            if self.dense or not lengths[0].least:
-                self.reach = max(others[0].reach, lengths[0].least)
-        self.reach = min(self.reach, self.most)
+            self.has_all_lengths = others[0].has_all_lengths
+            self.has_least |= self.has_all_lengths or (others[0].has_least and others[0].least == self.least)
+            if self.has_all_lengths or not lengths[0].least:
+                self.max_completion = max(others[0].max_completion, lengths[0].least)
+        self.max_completion = min(self.max_completion, self.most)
 
-    def read(self, point: int, after_word: bool) -> Term:
-        return both(derivative(part, point, after_word) for part in self.parts)
+    def derive(self, point: int, after_word: bool) -> Term:
+        return intersection(derivative(part, point, after_word) for part in self.parts)
 
 
-class _Outside(Term):
+class _Complement(Term):
     """All other texts."""
 
     def __init__(self, inner: Term) -> None:
         self.inner = inner
         self.looks_back, self.depth, self.size = inner.looks_back, 1 + inner.depth, inner.size
         self._check()
-        self.ends = _ALWAYS & ~inner.ends
-        self.exact = self.ends == _ALWAYS
-        self.least = 0 if self.ends else 1
+        self.nullable = _ALWAYS & ~inner.nullable
+        self.has_least = self.nullable == _ALWAYS
+        self.least = 0 if self.nullable else 1
 
     @cached_property
     def heads(self) -> frozenset[Characters]:  # type: ignore[override]
         return self.inner.heads
 
-    def read(self, point: int, after_word: bool) -> Term:
-        return outside(derivative(self.inner, point, after_word))
+    def derive(self, point: int, after_word: bool) -> Term:
+        return complement(derivative(self.inner, point, after_word))
 
 
 class _Boundary(Term):
@@ -229,13 +236,13 @@ class _Boundary(Term):
         self.looks_back, self.depth = True, 1 + then.depth
         self._check()
         self.least, self.most = then.least, then.most
-        self.ends = then.ends & (_WORD if wanted else _NONWORD)
+        self.nullable = then.nullable & (_WORD if wanted else _NONWORD)
 
     @cached_property
     def heads(self) -> frozenset[Characters]:  # type: ignore[override]
         return self.then.heads | {characters(WORD)}
 
-    def read(self, point: int, after_word: bool) -> Term:
+    def derive(self, point: int, after_word: bool) -> Term:
         is_boundary = contains(characters(WORD), point) != after_word
         return derivative(self.then, point, after_word) if is_boundary == self.wanted else NEVER
 
@@ -272,7 +279,7 @@ def _loop(part: Node, least: int, most: int | None, then: Term) -> Term:
             return then
         if one is NEVER:
             return NEVER
-        if one.ends:
+        if one.nullable:
             part, least = part.solid, 0
     if then is ALL:
         most = least
@@ -295,17 +302,17 @@ def length(least: int, most: int | None) -> Term:
     return _made(Loop, _repeated(_ANY, least, most), END) if most != 0 else END
 
 
-def either(terms: Iterable[Term]) -> Term:
-    """The texts of at least one term."""
+def union(terms: Iterable[Term]) -> Term:
+    """The texts of at least one term: of ``a`` and ``b``, those of ``a|b``; of ``a{2}`` and ``a{3,5}``, ``a{2,5}``."""
     found: set[Term] = set()
     for term in terms:
-        found.update(term.parts if isinstance(term, _Either) else (term,))
+        found.update(term.parts if isinstance(term, _Union) else (term,))
     found.discard(NEVER)
     if ALL in found:
         return ALL
     if len(found) > 1:
         found = _united(found)
-    return next(iter(found)) if len(found) == 1 else _made(_Either, frozenset(found)) if found else NEVER
+    return next(iter(found)) if len(found) == 1 else _made(_Union, frozenset(found)) if found else NEVER
 
 
 def _united(terms: set[Term]) -> set[Term]:
@@ -332,53 +339,53 @@ def _united(terms: set[Term]) -> set[Term]:
     return terms
 
 
-def both(terms: Iterable[Term]) -> Term:
-    """The texts of all terms."""
+def intersection(terms: Iterable[Term]) -> Term:
+    """The texts of all terms: of ``[ab]*`` and ``.{2}``, those of ``[ab]{2}``; of ``a`` and what is not ``a``, none."""
     found: set[Term] = set()
     for term in terms:
-        found.update(term.parts if isinstance(term, _Both) else (term,))
+        found.update(term.parts if isinstance(term, _Intersection) else (term,))
     found.discard(ALL)
     lengths = [term for term in found if isinstance(term, Loop) and _is_length(term)]
     if len(lengths) > 1:
         most = min((loop.many for loop in lengths if loop.many is not None), default=None)
         found = found.difference(lengths) | {length(max(loop.fewest for loop in lengths), most)}
-    refused = {term.inner for term in found if isinstance(term, _Outside)}
-    refused.update(*[term.parts for term in refused if isinstance(term, _Either)])
+    refused = {term.inner for term in found if isinstance(term, _Complement)}
+    refused.update(*[term.parts for term in refused if isinstance(term, _Union)])
     if NEVER in found or not found.isdisjoint(refused):
         return NEVER
     if len(found) < 2:
         return next(iter(found), ALL)
-    made = _made(_Both, frozenset(found))
+    made = _made(_Intersection, frozenset(found))
     if made.least > made.most:
         return NEVER
-    return END if made.most == 0 and made.ends == _ALWAYS else made
+    return END if made.most == 0 and made.nullable == _ALWAYS else made
 
 
-def outside(term: Term) -> Term:
-    """All other texts."""
-    if isinstance(term, _Outside):
+def complement(term: Term) -> Term:
+    """All other texts: of ``a``, the empty text, ``b``, ``aa``, and so on."""
+    if isinstance(term, _Complement):
         return term.inner
-    return ALL if term is NEVER else NEVER if term is ALL else _made(_Outside, term)
+    return ALL if term is NEVER else NEVER if term is ALL else _made(_Complement, term)
 
 
-def following(node: Node, then: Term) -> Term:
-    """The texts that begin with a part of a pattern, behind which another text follows."""
+def concat(node: Node, then: Term) -> Term:
+    """A part of a pattern, and what follows: ``(?=a)`` before ``[ab]c`` is the intersection of ``a…`` and ``[ab]c``."""
     match node:
         case Characters(points):
             return _made(_Read, node, then) if points and then is not NEVER else NEVER
         case Sequence(parts):
             for part in reversed(parts):
-                then = following(part, then)
+                then = concat(part, then)
             return then
         case Choice(parts):
-            return either(following(part, then) for part in parts)
+            return union(concat(part, then) for part in parts)
         case Repeat(part, least, most):
             return _loop(part, least, most, then)
         case Look(part, negative):
-            ahead = following(part, ALL)
-            return both((outside(ahead) if negative else ahead, then))
+            ahead = concat(part, ALL)
+            return intersection((complement(ahead) if negative else ahead, then))
         case Edge("end"):
-            return END if then.ends == _ALWAYS else both((END, then)) if then.ends else NEVER
+            return END if then.nullable == _ALWAYS else intersection((END, then)) if then.nullable else NEVER
         case Edge(kind):
             return _boundary(kind == "boundary", then)
     raise TypeError(f"no part of a pattern: {node!r}")
@@ -393,7 +400,7 @@ def _boundary(wanted: bool, then: Term) -> Term:
 @lru_cache(maxsize=4096)
 def inside(node: Node) -> Term:
     """The texts of a part of a pattern that stands alone."""
-    return following(node, END)
+    return concat(node, END)
 
 
 ALL: Final[Term] = length(0, None)
@@ -414,6 +421,6 @@ def of_texts(texts: Iterable[str]) -> Term:
     for state in range(len(behind) - 1, -1, -1):
         found = [END] if state in ends else []
         for character, target in behind[state].items():
-            found.append(following(characters((ord(character), ord(character) + 1)), terms.pop(target)))
-        terms[state] = either(found)
+            found.append(concat(characters((ord(character), ord(character) + 1)), terms.pop(target)))
+        terms[state] = union(found)
     return terms[0]

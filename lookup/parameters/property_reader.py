@@ -136,8 +136,8 @@ class PropertyReader(Schemas):
         unnamed = _unnamed(schema) if strict else []
         known = dict.fromkeys([*properties, *unnamed])
         required, optional = (
-            self._key_list(word, schema.get(word, beside.get(word)), known, scope, strict)
-            for word in ("required", "optional")
+            self._key_list(keyword, schema.get(keyword, beside.get(keyword)), known, scope, strict)
+            for keyword in ("required", "optional")
         )
         keys = []
         for key, spec in properties.items():
@@ -155,20 +155,20 @@ class PropertyReader(Schemas):
         return tuple(keys)
 
     def _key_list(
-        self, word: str, keys: object, known: Collection[str], scope: _Scope, strict: bool
+        self, keyword: str, keys: object, known: Collection[str], scope: _Scope, strict: bool
     ) -> frozenset[str] | None:
         """The keys of the list ``required`` or ``optional``; ``None`` without a list."""
-        strict = strict and word == "required"
+        strict = strict and keyword == "required"
         if keys is None or (isinstance(keys, bool | str) and not strict):
             return None  # a nested object's own flag
         if not isinstance(keys, list | tuple):
-            raise DocumentationError(f"{scope.where}: expected {word!r} to be a list of keys, found {shown(keys)}")
+            raise DocumentationError(f"{scope.where}: expected {keyword!r} to be a list of keys, found {shown(keys)}")
         for key in keys:
             if not isinstance(key, str):
-                raise DocumentationError(f"{scope.where}: expected {word!r} to hold keys, found {shown(key)}")
-            if key in known or (word == "required" and scope.nesting):
+                raise DocumentationError(f"{scope.where}: expected {keyword!r} to hold keys, found {shown(key)}")
+            if key in known or (keyword == "required" and scope.nesting):
                 continue  # inside a parameter its schema knows them
-            message = f"{scope.where}: {word!r} names {quoted(key)}, which is not in 'properties'"
+            message = f"{scope.where}: {keyword!r} names {quoted(key)}, which is not in 'properties'"
             if strict and key:
                 expected = ", ".join(map(repr, known)) or "nothing"
                 raise DocumentationError(f"{message}; expected one of {expected}")
@@ -212,7 +212,7 @@ class PropertyReader(Schemas):
     def _type(self, spec: Schema, scope: _Scope) -> _Typed:
         """The type of a property or element, with its enum."""
         held = self.held(spec, scope.active)
-        spec = with_enum(held.words)
+        spec = with_enum(held.keywords)
         written = spec.get("type", spec.get("param_type"))
         if scope.nesting and not self.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
@@ -233,7 +233,7 @@ class PropertyReader(Schemas):
         return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
 
     def _union(self, spec: Schema, union: list[Any], scope: _Scope) -> _Typed:
-        """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its words."""
+        """The type of ``anyOf`` or ``oneOf``. A single branch next to null also gives its keywords."""
         raw_type = self._once(union, lambda value: json.dumps(value, ensure_ascii=False, default=repr))
         branches = branches_of(union)
         named = [self._type(branch, scope.inside()) for branch in branches if not is_null(branch)]
@@ -243,7 +243,7 @@ class PropertyReader(Schemas):
         return _Typed(_with_null(kind, kind.nullable or len(named) < len(branches)), raw_type, spec)
 
     def _written_type(self, written: object, spec: Schema, scope: _Scope) -> tuple[ValueType, str]:
-        """The type that ``type`` names, and its text; without one, the type that the other words imply."""
+        """The type that ``type`` names, and its text; without one, the type that the other keywords imply."""
         if written is None:
             is_list = "items" in spec or "prefixItems" in spec
             return ValueType("dict" if "properties" in spec else "list" if is_list else "any"), ""
@@ -259,7 +259,7 @@ class PropertyReader(Schemas):
         """The type with its documented elements or keys."""
         if kind.any_of:
             return replace(kind, any_of=tuple(self._inside(branch, held, scope) for branch in kind.any_of))
-        spec, elements = held.words, None
+        spec, elements = held.keywords, None
         if kind.kind in ("list", "tuple"):
             elements = spec.get("prefixItems") or spec.get("items")
         elif kind.kind == "dict" and (spec.get("properties") or held.unions):

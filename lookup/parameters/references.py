@@ -16,10 +16,10 @@ Schema = Mapping[str, Any]
 
 _UNIONS: Final = ("anyOf", "oneOf")
 _LEADING_ON: Final = frozenset({*REFERENCES, "allOf"})
-_MAX_NESTING: Final = 16
-_MAX_NOTES: Final = 20
-_FOR_EACH_TOOL: Final = 100
-_TIMES_THE_DOCUMENT: Final = 10
+_MAX_NESTING: Final = 16  # objects, lists and branches inside each other
+_MAX_NOTES: Final = 20  # notes of one tool
+_FOR_EACH_TOOL: Final = 100  # members that each tool may take of a large shared document
+_TIMES_THE_DOCUMENT: Final = 10  # how often all together may take its members beyond
 # What is taken from a reference to an object that is already being read.
 _OF_A_CYCLE: Final = ("type", "title", "description")
 
@@ -29,15 +29,15 @@ class Held(NamedTuple):
 
     Attributes
     ----------
-    words : Mapping
-        The words of a schema, of what its references name, and of all in ``allOf``; the outer ones win.
+    keywords : Mapping
+        The keywords of a schema, of what its references name, and of all in ``allOf``; the outer ones win.
     unions : list of list
         The lists ``anyOf`` and ``oneOf`` of all of them.
     active : frozenset of Written
         The schemas that references led to.
     """
 
-    words: Schema
+    keywords: Schema
     unions: list[list[Any]]
     active: frozenset[Written]
 
@@ -68,10 +68,10 @@ class Schemas:
         self.document.taken += beyond
         return True
 
-    def may_read_keys(self, words: Schema) -> bool:
-        """Like ``may_read``, of an object with these words."""
-        keys = words.get("properties")
-        return self.may_read(1 + len(names(words.get("required"))) + (len(keys) if isinstance(keys, Mapping) else 0))
+    def may_read_keys(self, keywords: Schema) -> bool:
+        """Like ``may_read``, of an object with these keywords."""
+        keys = keywords.get("properties")
+        return self.may_read(1 + len(names(keywords.get("required"))) + (len(keys) if isinstance(keys, Mapping) else 0))
 
     def held(self, schema: Schema, active: frozenset[Written] = frozenset()) -> Held:
         """All that holds for the values of a schema.
@@ -84,33 +84,33 @@ class Schemas:
         """
         if _LEADING_ON.isdisjoint(schema):
             return Held(schema, _unions_of(schema), active)
-        words: dict[str, Any] = {}
+        keywords: dict[str, Any] = {}
         unions: list[list[Any]] = []
         named: list[Written] = []
         lost: list[str] = []
         for part, is_named in self.document.parts(schema, active, lost):
             if is_named and Written(part) in active:
-                part = {word: part[word] for word in _OF_A_CYCLE if word in part}
+                part = {keyword: part[keyword] for keyword in _OF_A_CYCLE if keyword in part}
             elif is_named:
                 named.append(Written(part))
-            few = is_named and "properties" not in words  # otherwise its keys are put beside others
+            few = is_named and "properties" not in keywords  # otherwise its keys are put beside others
             if part is not schema and not (self.may_read(1 + len(part)) if few else self.may_read_keys(part)):
                 break
-            part = {word: value for word, value in part.items() if word not in REFERENCES}
-            if words:
-                _merge(words, part, names(part.get("required")))
+            part = {keyword: value for keyword, value in part.items() if keyword not in REFERENCES}
+            if keywords:
+                _merge(keywords, part, names(part.get("required")))
             else:
-                words = part
+                keywords = part
             unions += _unions_of(part)
         for reference in lost:
             self.note(f"the reference {reference!r} leads nowhere")
-        return Held(words, unions, active.union(named))
+        return Held(keywords, unions, active.union(named))
 
     def with_branches(self, held: Held, nesting: int = 0) -> Schema:
-        """The words of an object with those of its branches: the keys of all, and what all of them require."""
+        """The keywords of an object with those of its branches: the keys of all, and what all of them require."""
         if not held.unions or not self.may_read(0, nesting=nesting):
-            return held.words
-        merged = dict(held.words)
+            return held.keywords
+        merged = dict(held.keywords)
         for union in held.unions:
             named = [self.held(branch, held.active) for branch in branches_of(union) if not is_null(branch)]
             parts = [part for each in named if self.may_read_keys(part := self.with_branches(each, nesting + 1))]
@@ -121,8 +121,8 @@ class Schemas:
         return merged
 
 
-def _unions_of(words: Schema) -> list[list[Any]]:
-    return [words[union] for union in _UNIONS if union in words and branches_of(words[union])]
+def _unions_of(keywords: Schema) -> list[list[Any]]:
+    return [keywords[union] for union in _UNIONS if union in keywords and branches_of(keywords[union])]
 
 
 def branches_of(union: object) -> list[Schema]:
@@ -137,7 +137,7 @@ def is_null(branch: Schema) -> bool:
 
 
 def _merge(merged: dict[str, Any], part: Schema, required: Iterable[str]) -> None:
-    """Merge a part into its schema, whose own words win, with the keys that the part requires."""
+    """Merge a part into its schema, whose own keywords win, with the keys that the part requires."""
     listed = dict.fromkeys((*names(merged.get("required")), *required))
     keys, more = merged.get("properties"), part.get("properties")
     merged |= {**part, **merged}

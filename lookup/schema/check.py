@@ -1,4 +1,4 @@
-"""Check a finished value against schemas: all words of JSON Schema that limit values, also those not enforced before.
+"""Check a finished value against schemas: all keywords that limit values, also those that were not enforced before.
 
 In a call, a number is not written ``1.0`` for an integer, and a tuple is no list. ``unevaluatedProperties`` and
 ``unevaluatedItems`` count what the schema itself and the schemas applied beside it name. Patterns are languages; one
@@ -17,14 +17,16 @@ from lookup.dictionary import MISSING
 from lookup.errors import written
 from lookup.languages.language import ANY_TEXT
 from lookup.languages.limits import LanguageError
+from lookup.schema.equality import exact, identity, is_number
+from lookup.schema.json_types import IMPLIED, JsonType, json_type_of
 from lookup.schema.leaves import language_of
-from lookup.schema.object_branches import OF_KEYS, read_keys
-from lookup.schema.schema import EVERYTHING, IMPLIED, NOTHING, Kind, Schema, Words, exact, identity, is_number, kind_of
+from lookup.schema.object_alternatives import OF_KEYS, read_keys
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
-_MAX_STEPS: Final = 100_000
-_MAX_DEPTH: Final = 200
-_MAX_LISTED: Final = 20
-_MAX_SHOWN: Final = 80
+_MAX_STEPS: Final = 100_000  # schemas applied to one value, see above
+_MAX_DEPTH: Final = 200  # schemas inside each other: a level takes some of Python's 1,000 frames
+_MAX_LISTED: Final = 20  # members of an enum that a message shows
+_MAX_SHOWN: Final = 80  # characters of a value that it shows
 _WHOLE: Final = "the value"
 
 
@@ -60,7 +62,7 @@ class _Applied:
     typed : bool
         Whether they name its type.
     implied : set of str
-        The types of which their words say something.
+        The types of which their keywords say something.
     casts : frozenset of type, optional
         ``float`` if a whole number becomes one, ``tuple`` if a list does; ``None`` if they do not name its type.
     member : Any
@@ -73,7 +75,7 @@ class _Applied:
     items: set[int] = field(default_factory=set)
     closes: bool = False
     typed: bool = False
-    implied: set[Kind] = field(default_factory=set)
+    implied: set[JsonType] = field(default_factory=set)
     casts: frozenset[type] | None = None
     member: Any = MISSING
     members: dict[Any, _Held] = field(default_factory=dict)
@@ -119,8 +121,8 @@ _SILENT: Final = _Applied()
 def check(value: Any, schemas: Iterable[Schema], closed: bool) -> Any:
     """The value, if it obeys all schemas; otherwise SchemaError.
 
-    ``closed`` schemas document a tool, see ``branches_of``. The value then is in its documented types: a whole number
-    is a float, and a list a tuple or the member of an enum, where they say so.
+    ``closed`` schemas document a tool, see ``alternatives_of``. The value then is in its documented types: a whole
+    number is a float, and a list a tuple or the member of an enum, where they say so.
     """
     try:
         return _Check(closed).whole(value, tuple(schemas))
@@ -165,7 +167,7 @@ class _Check:
         SchemaError if it, or a part of it, has a type or a key of which all that holds for it says nothing.
         """
         applied = self._together(held, where)
-        if applied.implied and not applied.typed and kind_of(value) not in applied.implied:
+        if applied.implied and not applied.typed and json_type_of(value) not in applied.implied:
             raise _broken(where, " or ".join(sorted(applied.implied)), value)
         if isinstance(value, dict) and applied.closes:
             for key in value:
@@ -232,86 +234,87 @@ class _Check:
         self._steps += 1
         if self._steps > _MAX_STEPS or depth > _MAX_DEPTH:
             raise _UncheckedError(f"{where}: the schema cannot be checked within {_MAX_STEPS} steps")
-        words = schema.words
-        applied = _Applied(typed="type" in words or "enum" in words)
-        applied.implied.update(*(IMPLIED[word] for word in words if word in IMPLIED))
+        keywords = schema.keywords
+        applied = _Applied(typed="type" in keywords or "enum" in keywords)
+        applied.implied.update(*(IMPLIED[keyword] for keyword in keywords if keyword in IMPLIED))
         self._given(value, schema, where, applied)
-        self._combined(value, words, where, depth + 1, applied)
+        self._combined(value, keywords, where, depth + 1, applied)
         match value:
             case str():
-                _check_text(value, words, where)
+                _check_text(value, keywords, where)
             case bool():
                 pass
             case int() | float():
-                _check_number(value, words, where)
+                _check_number(value, keywords, where)
             case dict():
                 self._object(value, schema, where, depth + 1, applied)
             case list() | tuple():
-                self._list(value, words, where, depth + 1, applied)
+                self._list(value, keywords, where, depth + 1, applied)
         return applied
 
     def _given(self, value: Any, schema: Schema, where: str, applied: _Applied) -> None:
-        """The words ``type`` and ``enum``."""
-        words = schema.words
-        if "enum" in words:  # its members have the type
+        """The keywords ``type`` and ``enum``."""
+        keywords = schema.keywords
+        if "enum" in keywords:  # its members have the type
             written_so = (
                 not self._closed
                 or not isinstance(value, float)
-                or any(isinstance(member, float) and member == value for member in words["enum"])
+                or any(isinstance(member, float) and member == value for member in keywords["enum"])
             )
             found = identity(value)
             if not written_so or found not in schema.members:
-                listed = ", ".join(map(reprlib.repr, words["enum"][:_MAX_LISTED]))
+                listed = ", ".join(map(reprlib.repr, keywords["enum"][:_MAX_LISTED]))
                 raise _broken(where, f"one of {listed}", value)
             applied.casts = frozenset()
             if isinstance(value, dict | list | tuple):
                 applied.member = schema.members[found]
             return
-        kind = "number" if self._closed and isinstance(value, float) else kind_of(value)
-        is_other = self._closed and isinstance(value, tuple) and "type" in words and "tuple" not in words
-        if kind not in schema.kinds or is_other:
-            kinds = schema.kinds - {"integer"} if "number" in schema.kinds else schema.kinds
-            raise _broken(where, " or ".join(sorted(kinds)) or "no value", value)
-        if "type" in words:
-            casts = {float: "number" in schema.kinds and "whole" not in words, tuple: "tuple" in words}
+        kind = "number" if self._closed and isinstance(value, float) else json_type_of(value)
+        is_other = self._closed and isinstance(value, tuple) and "type" in keywords and "tuple" not in keywords
+        if kind not in schema.types or is_other:
+            types = schema.types - {"integer"} if "number" in schema.types else schema.types
+            raise _broken(where, " or ".join(sorted(types)) or "no value", value)
+        if "type" in keywords:
+            casts = {float: "number" in schema.types and "whole" not in keywords, tuple: "tuple" in keywords}
             applied.casts = frozenset(cast for cast, is_said in casts.items() if is_said)
 
-    def _combined(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
-        """The words that apply schemas to the value itself."""
-        for inner in words.get("allOf", ()):
+    def _combined(self, value: Any, keywords: NormalizedSchema, where: str, depth: int, applied: _Applied) -> None:
+        """The keywords that apply schemas to the value itself."""
+        for inner in keywords.get("allOf", ()):
             applied.add(self._apply(value, inner, where, depth))
-        for word in ("anyOf", "oneOf"):
-            if word not in words:
+        for keyword in ("anyOf", "oneOf"):
+            if keyword not in keywords:
                 continue
-            tried = (self._tried(self._apply, value, inner, where, depth) for inner in words[word])
+            tried = (self._tried(self._apply, value, inner, where, depth) for inner in keywords[keyword])
             found = [one for one in tried if one is not None]
-            if not found or (word == "oneOf" and len(found) > 1):
+            if not found or (keyword == "oneOf" and len(found) > 1):
                 expected = "one of the alternatives" if not found else f"exactly one alternative, not {len(found)},"
-                raise _broken(where, f"{expected} of {word!r}", value)
+                raise _broken(where, f"{expected} of {keyword!r}", value)
             applied.add_alternatives(found)
-        if "not" in words and self._tried(self._apply, value, words["not"], where, depth) is not None:
+        if "not" in keywords and self._tried(self._apply, value, keywords["not"], where, depth) is not None:
             raise _broken(where, "what 'not' does not refuse", value)
-        if "if" in words:
-            condition = self._tried(self._apply, value, words["if"], where, depth)
+        if "if" in keywords:
+            condition = self._tried(self._apply, value, keywords["if"], where, depth)
             applied.add(condition or _Applied())
-            follows = words.get("else" if condition is None else "then", EVERYTHING)
-            applied.add(self._apply(value, follows, where, depth))
-        for key, inner in words.get("dependentSchemas", {}).items():
+            then, other = keywords.get("then", EVERYTHING), keywords.get("else", EVERYTHING)
+            applied.add(self._apply(value, other if condition is None else then, where, depth))
+        for key, inner in keywords.get("dependentSchemas", {}).items():
             if isinstance(value, dict) and key in value:
                 applied.add(self._apply(value, inner, where, depth))
 
     def _object(self, value: Mapping[Any, Any], schema: Schema, where: str, depth: int, applied: _Applied) -> None:
-        words = schema.words
-        _check_count(len(value), words, "Properties", where)
-        needed = (name for key, names in words.get("dependentRequired", {}).items() if key in value for name in names)
-        for key in (*words.get("required", ()), *needed):
+        keywords = schema.keywords
+        _check_count(len(value), keywords, "Properties", where)
+        dependent = keywords.get("dependentRequired", {})
+        needed = (name for key, names in dependent.items() if key in value for name in names)
+        for key in (*keywords.get("required", ()), *needed):
             if key not in value:
                 raise _broken(where, f"the required key {key!r}", dict(value))
-        keys, unevaluated = read_keys(schema, []), words.get("unevaluatedProperties")
+        keys, unevaluated = read_keys(schema, []), keywords.get("unevaluatedProperties")
         if self._closed:
-            applied.keys.update(words.get("required", ()), *words.get("dependentRequired", {}).values())
+            applied.keys.update(keywords.get("required", ()), *keywords.get("dependentRequired", {}).values())
         applied.closes |= keys.documents
-        if OF_KEYS.isdisjoint(words):
+        if OF_KEYS.isdisjoint(keywords):
             return
         for key in value:
             found = keys.of(str(key)) or keys.additional
@@ -320,8 +323,8 @@ class _Check:
             self._member(value, key, found, where, depth, applied)
             if found:
                 applied.keys.add(key)
-            if "propertyNames" in words:
-                self._apply(str(key), words["propertyNames"], f"{_place(where, key)}, its name", depth)
+            if "propertyNames" in keywords:
+                self._apply(str(key), keywords["propertyNames"], f"{_place(where, key)}, its name", depth)
 
     def _member(
         self, value: Any, member: Any, schemas: Sequence[Schema], where: str, depth: int, applied: _Applied
@@ -331,28 +334,28 @@ class _Check:
             self._apply(value[member], schema, _place(where, member), depth)
             applied.members.setdefault(member, {})[schema] = None
 
-    def _list(self, value: Any, words: Words, where: str, depth: int, applied: _Applied) -> None:
-        _check_count(len(value), words, "Items", where)
-        if "uniqueItems" in words and len(set(map(identity, value))) < len(value):
+    def _list(self, value: Any, keywords: NormalizedSchema, where: str, depth: int, applied: _Applied) -> None:
+        _check_count(len(value), keywords, "Items", where)
+        if "uniqueItems" in keywords and len(set(map(identity, value))) < len(value):
             raise _broken(where, "no item twice", value)
-        first, rest = words.get("prefixItems", ()), words.get("items")
+        first, rest = keywords.get("prefixItems", ()), keywords.get("items")
         for place in range(len(value)):
             inner = first[place] if place < len(first) else rest
             self._member(value, place, [] if inner is None else [inner], where, depth, applied)
         applied.items |= set(range(len(first) if rest is None else len(value)))
-        if "contains" in words:
+        if "contains" in keywords:
             tried = (
-                self._tried(self._apply, member, words["contains"], _place(where, place), depth)
+                self._tried(self._apply, member, keywords["contains"], _place(where, place), depth)
                 for place, member in enumerate(value)
             )
             found = {n for n, one in enumerate(tried) if one is not None}
-            most = words.get("maxContains")
-            if len(found) < words.get("minContains", 1) or (most is not None and len(found) > most):
+            most = keywords.get("maxContains")
+            if len(found) < keywords.get("minContains", 1) or (most is not None and len(found) > most):
                 raise _broken(where, "another number of items that 'contains' allows", value)
             applied.items |= found
-        if "unevaluatedItems" in words:
+        if "unevaluatedItems" in keywords:
             for place in set(range(len(value))) - applied.items:
-                self._member(value, place, [words["unevaluatedItems"]], where, depth, applied)
+                self._member(value, place, [keywords["unevaluatedItems"]], where, depth, applied)
             applied.items = set(range(len(value)))
 
 
@@ -369,35 +372,35 @@ def _place(where: str, member: Any) -> str:
     return f"{where}, item {member}" if isinstance(member, int) else f"{where}, key {member!r}"
 
 
-def _check_text(value: str, words: Words, where: str) -> None:
+def _check_text(value: str, keywords: NormalizedSchema, where: str) -> None:
     """SchemaError unless a text has the length, pattern and format of a schema."""
-    _check_count(len(value), words, "Length", where)
-    for word, text, wanted in words.get("texts", ()):
+    _check_count(len(value), keywords, "Length", where)
+    for keyword, text, wanted in keywords.get("texts", ()):
         try:
-            language = language_of(word, text)
+            language = language_of(keyword, text)
         except LanguageError:
             continue
         if language is not ANY_TEXT and (value in language) is not wanted:
-            raise _broken(where, f"a text of the {word} {text!r}", value)
+            raise _broken(where, f"a text of the {keyword} {text!r}", value)
 
 
-def _check_number(value: float, words: Words, where: str) -> None:
+def _check_number(value: float, keywords: Mapping[str, Any], where: str) -> None:
     """SchemaError unless a number is within the limits of a schema."""
     if not is_number(value):
         raise _broken(where, "a finite number", value)
-    for word, name, sign in (("low", "minimum", 1), ("high", "maximum", -1)):
-        if word in words:
-            limit, is_open = words[word]
+    for keyword, name, sign in (("low", "minimum", 1), ("high", "maximum", -1)):
+        if keyword in keywords:
+            limit, is_open = keywords[keyword]
             beyond = sign * (exact(limit) - exact(value))
             if beyond > 0 or (is_open and not beyond):
                 raise _broken(where, f"{'exclusive ' if is_open else ''}{name} {written(limit)}", value)
-    if "multipleOf" in words and (exact(value) / exact(words["multipleOf"])).denominator != 1:
-        raise _broken(where, f"a multiple of {written(words['multipleOf'])}", value)
+    if "multipleOf" in keywords and (exact(value) / exact(keywords["multipleOf"])).denominator != 1:
+        raise _broken(where, f"a multiple of {written(keywords['multipleOf'])}", value)
 
 
-def _check_count(size: int, words: Words, what: str, where: str) -> None:
+def _check_count(size: int, keywords: Mapping[str, Any], what: str, where: str) -> None:
     """SchemaError unless a size is within a schema's limits of ``Length``, ``Items`` or ``Properties``."""
-    least, most = words.get(f"min{what}", 0), words.get(f"max{what}", size)
+    least, most = keywords.get(f"min{what}", 0), keywords.get(f"max{what}", size)
     if size < least:
         raise SchemaError(f"{where}: expected min{what} {least}, got {size}")
     if size > most:

@@ -1,36 +1,37 @@
-"""Schemas with ``allOf`` and choices -> a union of plain branches.
+"""Schemas with ``allOf`` and choices -> a union of plain alternatives.
 
-``allOf`` is followed, so that all words stand side by side. A choice (``anyOf``, ``oneOf``, ``if``, ``not``,
-``dependentSchemas``) is multiplied out: each branch of the union has one alternative of each choice. The
-alternatives of ``oneOf`` exclude each other. What would become too many branches is not enforced but noted.
+``allOf`` is followed, so that all keywords stand side by side. A choice (``anyOf``, ``oneOf``, ``if``, ``not``,
+``dependentSchemas``) is multiplied out: each alternative of the union has one way of each choice. The
+ways of ``oneOf`` exclude each other. What would become too many alternatives is not enforced but noted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from lookup.schema.branches import branches_of, contradict
-from lookup.schema.nodes import Branch, Conjunction, Node
-from lookup.schema.schema import EVERYTHING, KINDS, NOTHING, NUMBERS, Kind, Schema, Words
+from lookup.schema.alternatives import alternatives_of, contradict
+from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType
+from lookup.schema.nodes import Alternative, LazySchema, Node
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
-MAX_BRANCHES: Final = 64
-"""The most branches of one union."""
+MAX_ALTERNATIVES: Final = 64
+"""The most alternatives of one union."""
 
-_MAX_STEPS: Final = 400
-_ALL_STEPS: Final = 8_000
-_FEW_STEPS: Final = 24
-_MAX_ONE_OF: Final = 24
-_MAX_COMPARED: Final = 4_000
+_MAX_STEPS: Final = 400  # combinations of alternatives that are looked at for one schema
+_ALL_STEPS: Final = 8_000  # those for all schemas of a document, so that its size bounds the time
+_FEW_STEPS: Final = 24  # what each schema may take even then
+_MAX_ONE_OF: Final = 24  # each member is compared with each other
+_MAX_COMPARED: Final = 4_000  # schemas, also of two together, that are compared in one document
 
-Alternatives = list[tuple[Schema, ...]]
+Disjunction = list[tuple[Schema, ...]]
 """A value has one of them: schemas that hold together."""
 
-_Choice = tuple[str, Alternatives]
+_Choice = tuple[str, Disjunction]
 
 
 class _TooManyError(Exception):
-    """More branches than ``MAX_BRANCHES``."""
+    """More alternatives than ``MAX_ALTERNATIVES``."""
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Choices:
     Parameters
     ----------
     closed : bool
-        Whether they are those of documentation, see ``branches_of``.
+        Whether they are those of documentation, see ``alternatives_of``.
     exclusive : bool
         Whether the alternatives of ``oneOf`` exclude each other; otherwise it is read as ``anyOf``.
     """
@@ -56,17 +57,17 @@ class Choices:
     def __init__(self, closed: bool, exclusive: bool = True) -> None:
         self._closed = closed
         self._exclusive = exclusive
-        self._known: dict[frozenset[Schema], Conjunction] = {}
-        self._sizes: dict[Conjunction, int] = {}
+        self._known: dict[frozenset[Schema], LazySchema] = {}
+        self._sizes: dict[LazySchema, int] = {}
         self._left = _ALL_STEPS  # later schemas of a large document have few
-        self._made: dict[Schema, list[tuple[str, Alternatives | None]]] = {}
+        self._made: dict[Schema, list[tuple[str, Disjunction | None]]] = {}
 
-    def conjunction(self, schemas: Iterable[Schema]) -> Conjunction:
-        """The conjunction of some schemas; the same object for the same schemas."""
+    def lazy_schema(self, schemas: Iterable[Schema]) -> LazySchema:
+        """The lazy schema of some schemas; the same object for the same schemas."""
         distinct = tuple(dict.fromkeys(schema for schema in schemas if schema is not EVERYTHING))
         key = frozenset(distinct)
         if key not in self._known:
-            self._known[key] = Conjunction(distinct, self._node, self._sizes)
+            self._known[key] = LazySchema(distinct, self._node, self._sizes)
         return self._known[key]
 
     def _node(self, schemas: Sequence[Schema]) -> Node:
@@ -80,22 +81,26 @@ class Choices:
             try:
                 found = self._expanded(flat.plain, choices, notes) if choices else [flat.plain]
             except _TooManyError:
-                choices, words = _fewer(choices)
-                dropped += words
+                choices, keywords = _fewer(choices)
+                dropped += keywords
             else:
                 return self._union(found, notes)
 
     def _union(self, found: list[list[Schema]], notes: list[str]) -> Node:
-        branches: list[Branch] = []
+        alternatives: list[Alternative] = []
         for plain in found:
-            more = branches_of(plain, self.conjunction, self._closed, notes)
+            more = alternatives_of(plain, self.lazy_schema, self._closed, notes)
             if more is None:
                 return Node((), tuple(dict.fromkeys(notes)), anything=True)
-            branches += more
-        return Node(tuple(branches), tuple(dict.fromkeys(notes)))
+            alternatives += more
+        return Node(tuple(alternatives), tuple(dict.fromkeys(notes)))
 
     def _expanded(self, plain: list[Schema], choices: list[_Choice], notes: list[str]) -> list[list[Schema]]:
-        """The plain schemas that hold together with one alternative of each choice."""
+        """The plain schemas that hold together with one alternative of each choice.
+
+        An integer with ``anyOf: [A, B]`` and ``anyOf: [C, {"type": "string"}]`` gives one with A and C, and one with B
+        and C: beside the text, the types contradict each other.
+        """
         most = min(self._left, _MAX_STEPS)
         if len(choices) > most:  # one step each is the least
             raise _TooManyError
@@ -107,7 +112,7 @@ class Choices:
             self._left = max(_FEW_STEPS, self._left - 1)
             here = waiting.pop()
             notes += here.notes
-            if step > most or len(found) > MAX_BRANCHES:
+            if step > most or len(found) > MAX_ALTERNATIVES:
                 raise _TooManyError
             if contradict(here.plain):
                 continue
@@ -131,35 +136,35 @@ class Choices:
             if schema in seen:
                 continue
             seen.add(schema)
-            flat.notes += schema.words.get("notes", ())
-            waiting += schema.words.get("allOf", ())
+            flat.notes += schema.keywords.get("notes", ())
+            waiting += schema.keywords.get("allOf", ())
             flat.plain.append(schema)
             if schema not in self._made:
-                self._made[schema] = list(self._choices(schema.words))
-            for word, alternatives in self._made[schema]:
+                self._made[schema] = list(self._choices(schema.keywords))
+            for keyword, alternatives in self._made[schema]:
                 if alternatives is None:
-                    flat.notes.append(word)
+                    flat.notes.append(keyword)
                 elif len(alternatives) == 1:
                     waiting += alternatives[0]
                 else:
-                    flat.choices.append((word, alternatives))
+                    flat.choices.append((keyword, alternatives))
         return flat
 
-    def _choices(self, words: Words) -> Iterator[tuple[str, Alternatives | None]]:
+    def _choices(self, keywords: NormalizedSchema) -> Iterator[tuple[str, Disjunction | None]]:
         """The choices of a schema; without alternatives where they cannot be enforced whole."""
-        if "anyOf" in words:
-            yield "anyOf", [(inner,) for inner in words["anyOf"]]
-        if "oneOf" in words:
-            exclusive = self._one_of(words["oneOf"]) if self._exclusive else []
+        if "anyOf" in keywords:
+            yield "anyOf", [(inner,) for inner in keywords["anyOf"]]
+        if "oneOf" in keywords:
+            exclusive = self._one_of(keywords["oneOf"]) if self._exclusive else []
             if exclusive is None:
                 yield "oneOf", None
-            yield "oneOf", exclusive or [(inner,) for inner in words["oneOf"]]
-        if "if" in words:
-            then, other = (words.get(branch, EVERYTHING) for branch in ("then", "else"))
-            yield "if", [(words["if"], then), (words["if"].negation, other)]
-        if "not" in words:
-            yield "not", negated(words["not"])
-        for key, inner in words.get("dependentSchemas", {}).items():
+            yield "oneOf", exclusive or [(inner,) for inner in keywords["oneOf"]]
+        if "if" in keywords:
+            then, other = keywords.get("then", EVERYTHING), keywords.get("else", EVERYTHING)
+            yield "if", [(keywords["if"], then), (keywords["if"].negation, other)]
+        if "not" in keywords:
+            yield "not", negated(keywords["not"])
+        for key, inner in keywords.get("dependentSchemas", {}).items():
             present = Schema({"type": _OBJECT, "required": (key,), "unnamed": True})
             yield "dependentSchemas", [(Schema({"properties": {key: NOTHING}}),), (present, inner)]
 
@@ -170,10 +175,14 @@ class Choices:
 
     def _are_apart(self, one: Schema, other: Schema) -> bool:
         """Whether no value obeys both; False where that takes too long to find."""
-        return len(self._overlaps._known) < _MAX_COMPARED and self._overlaps.conjunction((one, other)).is_empty
+        return len(self._overlaps._known) < _MAX_COMPARED and self._overlaps.lazy_schema((one, other)).is_empty
 
-    def _one_of(self, members: Sequence[Schema]) -> Alternatives | None:
-        """Each member, without what the others that overlap with it allow."""
+    def _one_of(self, members: Sequence[Schema]) -> Disjunction | None:
+        """Each member, without what the others that overlap with it allow.
+
+        Numbers from 0 on, numbers up to 10, and texts: the first with ``not`` of the second, which leaves those beyond
+        10; the second with ``not`` of the first; texts as they are, which overlap with nothing.
+        """
         if len(members) > _MAX_ONE_OF:
             return None
         overlapping: list[list[Schema]] = [[] for _ in members]
@@ -194,24 +203,24 @@ def _can_be_refused(schema: Schema) -> bool:
     for _ in range(9):
         if negated(schema) is None:
             return False
-        always = schema.words.get("allOf", ())
-        if len(schema.words) != 1 or len(always) != 1:
+        always = schema.keywords.get("allOf", ())
+        if len(schema.keywords) != 1 or len(always) != 1:
             return True
         schema = always[0]
     return False
 
 
 def _fewer(choices: list[_Choice]) -> tuple[list[_Choice], list[str]]:
-    """Choices that take less to multiply out, and the words that are then not enforced whole."""
-    exclusive = [word == "oneOf" and any(len(way) > 1 for way in ways) for word, ways in choices]
+    """Choices that take less to multiply out, and the keywords that are then not enforced whole."""
+    exclusive = [keyword == "oneOf" and any(len(way) > 1 for way in ways) for keyword, ways in choices]
     if any(exclusive):
         pairs = zip(choices, exclusive, strict=True)
-        return [(word, [way[:1] for way in ways] if less else ways) for (word, ways), less in pairs], ["oneOf"]
+        return [(keyword, [way[:1] for way in ways] if less else ways) for (keyword, ways), less in pairs], ["oneOf"]
     kept = len(choices) // 2
-    return choices[:kept], [word for word, _ in choices[kept:]]
+    return choices[:kept], [keyword for keyword, _ in choices[kept:]]
 
 
-def negated(schema: Schema) -> Alternatives | None:
+def negated(schema: Schema) -> Disjunction | None:
     """What a schema refuses; ``None`` if that cannot be said in schemas.
 
     ``{"required": ["a"]}`` refuses ``{"type": "object", "properties": {"a": false}}``.
@@ -220,9 +229,9 @@ def negated(schema: Schema) -> Alternatives | None:
         return []
     if schema is NOTHING:
         return [(EVERYTHING,)]
-    found: Alternatives = []
-    for word, value in schema.words.items():
-        negate = _NEGATED.get(word)
+    found: Disjunction = []
+    for keyword, value in schema.keywords.items():
+        negate = _NEGATED.get(keyword)
         alternatives = None if negate is None else negate(value)
         if alternatives is None:
             return None
@@ -230,44 +239,48 @@ def negated(schema: Schema) -> Alternatives | None:
     return found
 
 
-def _type(kinds: frozenset[Kind]) -> Alternatives | None:
-    if "integer" in kinds and "number" not in kinds:
+def _type(types: frozenset[JsonType]) -> Disjunction | None:
+    if "integer" in types and "number" not in types:
         return None  # fractions have no type of their own
-    return [(Schema({"type": KINDS - kinds, "unnamed": True}),)] if kinds != KINDS else []
+    return [(Schema({"type": JSON_TYPES - types, "unnamed": True}),)] if types != JSON_TYPES else []
 
 
-def _values(values: tuple[Any, ...]) -> Alternatives | None:
+def _values(values: tuple[Any, ...]) -> Disjunction | None:
     nested = any(isinstance(value, list | tuple | dict) for value in values)
     return None if nested else [(Schema({"refused": values}),)]
 
 
-def _required(keys: tuple[str, ...]) -> Alternatives:
+def _required(keys: tuple[str, ...]) -> Disjunction:
     return [(Schema({"type": _OBJECT, "properties": {key: NOTHING}}),) for key in keys]
 
 
-def _properties(properties: Mapping[str, Schema]) -> Alternatives:
+def _properties(properties: Mapping[str, Schema]) -> Disjunction:
     return [
         (Schema({"type": _OBJECT, "required": (key,), "properties": {key: inner.negation}, "unnamed": True}),)
         for key, inner in properties.items()
     ]
 
 
-def _texts(limits: tuple[tuple[str, str, bool], ...]) -> Alternatives:
-    opposite = ((word, text, not wanted) for word, text, wanted in limits)
+def _texts(limits: tuple[tuple[str, str, bool], ...]) -> Disjunction:
+    opposite = ((keyword, text, not wanted) for keyword, text, wanted in limits)
     return [(Schema({"type": frozenset({"string"}), "texts": (limit,)}),) for limit in opposite]
 
 
-def _limit(opposite: str) -> Callable[[tuple[float, bool]], Alternatives]:
-    return lambda limit: [(Schema({"type": NUMBERS, opposite: (limit[0], not limit[1])}),)]
+def _only(types: frozenset[JsonType], keyword: str, value: Any) -> tuple[Schema, ...]:
+    return (Schema(cast(NormalizedSchema, {"type": types, keyword: value})),)
 
 
-def _size(kind: Kind, opposite: str, step: int) -> Callable[[int], Alternatives]:
-    return lambda size: [(Schema({"type": frozenset({kind}), opposite: size + step}),)] if size + step >= 0 else []
+def _limit(opposite: str) -> Callable[[tuple[float, bool]], Disjunction]:
+    return lambda limit: [_only(NUMBERS, opposite, (limit[0], not limit[1]))]
 
 
-_OBJECT: Final = frozenset[Kind]({"object"})
-_SIZES: Final[dict[str, Kind]] = {"Length": "string", "Items": "array", "Properties": "object"}
-_NEGATED: Final[dict[str, Callable[[Any], Alternatives | None]]] = {
+def _size(kind: JsonType, opposite: str, step: int) -> Callable[[int], Disjunction]:
+    return lambda size: [_only(frozenset({kind}), opposite, size + step)] if size + step >= 0 else []
+
+
+_OBJECT: Final = frozenset[JsonType]({"object"})
+_SIZES: Final[dict[str, JsonType]] = {"Length": "string", "Items": "array", "Properties": "object"}
+_NEGATED: Final[dict[str, Callable[[Any], Disjunction | None]]] = {
     "type": _type,
     "whole": lambda _: [],
     "enum": _values,

@@ -1,41 +1,33 @@
-"""One document of schemas: what a reference in it names, and its schemas in one form (``lookup.schema.schema.Words``).
+"""One document of schemas: what a reference in it names, and its schemas in one form (``NormalizedSchema``).
 
-A word with a value of the wrong type says nothing. The words of older drafts and of OpenAPI are put into newer ones.
+A keyword with a value of the wrong type says nothing. Those of older drafts and of OpenAPI are put into newer ones.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin
 
+from lookup.schema.equality import exact, identity, is_number, is_plain
+from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType, json_type_of, json_types_named, schema_named
 from lookup.schema.schema import (
     EVERYTHING,
-    KINDS,
     NOTHING,
-    NUMBERS,
-    Kind,
+    NormalizedSchema,
     Schema,
-    Words,
-    exact,
-    identity,
-    is_number,
-    is_plain,
     is_schema,
     is_typed_enum,
-    kind_of,
-    kinds_named,
     names,
-    schema_named,
     with_enum,
 )
 
-_MAX_WALKED: Final = 200_000
-_MAX_COUNT: Final = 10**100
+_MAX_WALKED: Final = 200_000  # objects of a document in which names are looked for
+_MAX_COUNT: Final = 10**100  # a larger count says nothing
 _WITHOUT_IF: Final = ("draft-03", "draft-04", "draft-06")
 _ALONE: Final = (*_WITHOUT_IF, "draft-07")
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-_MAX_PARTS: Final = 500
+_MAX_PARTS: Final = 500  # schemas that hold together
 _COUNTS: Final = (
     *(f"m{end}{what}" for end in ("in", "ax") for what in ("Length", "Items", "Properties")),
     *("minContains", "maxContains"),
@@ -56,10 +48,10 @@ _ENDS: Final = (("low", "minimum", "exclusiveMinimum", 1), ("high", "maximum", "
 _LIMITING: Final = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 
 _KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
-"""Words of an object's keys that are read together."""
+"""Keywords of an object's keys that are read together."""
 
 _PLAIN: Final = frozenset({"type", "title", "description", "default", "example", "examples", "deprecated"})
-"""All words of a schema that says no more than a type."""
+"""All keywords of a schema that says no more than a type."""
 
 
 class Written:
@@ -129,7 +121,7 @@ class Document:
 
     @cached_property
     def _references_stand_alone(self) -> bool:
-        """Whether the words next to ``$ref`` are ignored, as up to draft 7, if the document names its draft."""
+        """Whether the keywords next to ``$ref`` are ignored, as up to draft 7, if the document names its draft."""
         return any(name in self._draft for name in _ALONE)
 
     @cached_property
@@ -147,7 +139,7 @@ class Document:
         kind = written.get("type") if written.keys() <= _PLAIN else None
         place: Any = kind if isinstance(kind, str) else (Written(written), resource)
         if place not in self._schemas:
-            self._schemas[place] = Schema(partial(self._words, written, resource))
+            self._schemas[place] = Schema(partial(self._keywords, written, resource))
         return self._schemas[place]
 
     def parts(
@@ -179,44 +171,44 @@ class Document:
     def _applied(
         self, written: Mapping[str, Any], resource: Resource, lost: list[str]
     ) -> list[tuple[Any, Resource, bool]]:
-        """What holds beside the words of a schema: what its reference names, and the members of ``allOf``."""
-        word, all_of = _reference(written), written.get("allOf")
+        """What holds beside the keywords of a schema: what its reference names, and the members of ``allOf``."""
+        keyword, all_of = _reference(written), written.get("allOf")
         applied: list[tuple[Any, Resource, bool]] = []
-        if word is not None and (found := self._find(written[word], resource)):
+        if keyword is not None and (found := self._find(written[keyword], resource)):
             applied.append((*found, True))
-        elif word is not None:
-            lost.append(written[word])
-        if isinstance(all_of, list | tuple) and (word is None or not self._references_stand_alone):
+        elif keyword is not None:
+            lost.append(written[keyword])
+        if isinstance(all_of, list | tuple) and (keyword is None or not self._references_stand_alone):
             applied += [(inner, resource, False) for inner in all_of if is_schema(inner)]
         return applied
 
     def is_read_only(self, written: object) -> bool:
-        """Whether only responses hold a key with this schema, by its own words or by those that hold beside them."""
+        """Whether only responses hold a key with this schema, by its own keywords or by those that hold beside them."""
         parts = self.parts(written) if isinstance(written, Mapping) else ()
         return next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
 
-    def _words(self, written: Mapping[str, Any], resource: Resource) -> Words:
-        """The words of a schema."""
+    def _keywords(self, written: Mapping[str, Any], resource: Resource) -> NormalizedSchema:
+        """The keywords of a schema."""
         lost: list[str] = []
         always = [self.schema(inner, place) for inner, place, _ in self._applied(written, resource, lost)]
         notes = [f"the reference {reference!r}, which leads nowhere" for reference in lost]
-        word = _reference(written)
-        notes += [] if word in (None, "$ref") else [str(word)]
-        words: dict[str, Any] = {"allOf": tuple(always) or None}
-        if word is None or not self._references_stand_alone:
-            words = self._read(written, resource, always)
-            words |= self._given(written, {word: value for word, value in words.items() if value is not None}, notes)
-        words["notes"] = tuple(notes) or None
-        return {word: value for word, value in words.items() if value is not None}
+        keyword = _reference(written)
+        notes += [] if keyword in (None, "$ref") else [str(keyword)]
+        keywords: dict[str, Any] = {"allOf": tuple(always) or None}
+        if keyword is None or not self._references_stand_alone:
+            keywords = self._read(written, resource, always)
+            keywords |= self._given(written, {of: value for of, value in keywords.items() if value is not None}, notes)
+        keywords["notes"] = tuple(notes) or None
+        return cast(NormalizedSchema, {word: value for word, value in keywords.items() if value is not None})
 
     def _read(self, written: Mapping[str, Any], resource: Resource, always: list[Schema]) -> dict[str, Any]:
-        """All words but those of types and given values. ``always`` are schemas that hold as well."""
+        """All keywords but those of types and given values. ``always`` are schemas that hold as well."""
         found: dict[str, Any] = {}
-        for word, value in written.items():
-            form = _FORMS.get(word) if isinstance(word, str) else None
+        for keyword, value in written.items():
+            form = _FORMS.get(keyword) if isinstance(keyword, str) else None
             read = None if form is None else self._value(form, value, resource)
             if read is not None:
-                found[word] = read
+                found[keyword] = read
         if written.get("uniqueItems") is True:
             found["uniqueItems"] = True
         if is_number(step := written.get("multipleOf")) and step:
@@ -227,9 +219,7 @@ class Document:
         if not _KEYED.isdisjoint(written):
             found |= self._keys(written, found)
         if "pattern" in written or "format" in written:
-            texts = tuple(
-                (word, written[word], True) for word in ("pattern", "format") if isinstance(written.get(word), str)
-            )
+            texts = tuple((of, written[of], True) for of in ("pattern", "format") if isinstance(written.get(of), str))
             found["texts"] = texts or None
         if not _LIMITING.isdisjoint(written):
             found |= _limits(written)
@@ -241,7 +231,7 @@ class Document:
         return found | {"allOf": tuple(always) or None, "additionalItems": None, "dependencies": None}
 
     def _value(self, form: str, value: Any, resource: Resource) -> Any:
-        """The value of a word; ``None`` if it is not of the form."""
+        """The value of a keyword; ``None`` if it is not of the form."""
         match form:
             case "count":
                 whole = is_number(value) and 0 <= value < _MAX_COUNT and int(value) == value
@@ -265,8 +255,8 @@ class Document:
         if self._asks and isinstance(properties, dict):
             required = [key for key in required if not self.is_read_only(properties.get(key))]
         needs: dict[str, tuple[str, ...]] = {}
-        for word in ("dependentRequired", "dependencies"):
-            lists = written.get(word)
+        for keyword in ("dependentRequired", "dependencies"):
+            lists = written.get(keyword)
             for key, needed in lists.items() if isinstance(lists, dict) else ():
                 if isinstance(needed, list | tuple | str):
                     needs[key] = (*needs.get(key, ()), *([needed] if isinstance(needed, str) else names(needed)))
@@ -279,31 +269,32 @@ class Document:
 
     # Types and given values
 
-    def _given(self, written: Mapping[str, Any], found: Words, notes: list[str]) -> dict[str, Any]:
-        """What ``type``, ``nullable``, ``enum`` and ``const`` say beside the words that are found."""
-        said: dict[str, Any] = {}
+    def _given(self, written: Mapping[str, Any], found: Mapping[str, Any], notes: list[str]) -> dict[str, Any]:
+        """What ``type``, ``nullable``, ``enum`` and ``const`` say beside the keywords that are found."""
+        keywords: dict[str, Any] = {}
         if self.documentation and is_typed_enum(written):
             written = with_enum(written)
             notes += ["the type 'enum', whose members are not listed"] if is_typed_enum(written) else []
         named = written.get("type", written.get("param_type") if self.documentation else None)
         if isinstance(named, str) and (inner := schema_named(named)):
-            said["allOf"] = (*found.get("allOf", ()), self.schema(inner))
+            keywords["allOf"] = (*found.get("allOf", ()), self.schema(inner))
         elif named is not None:
-            said |= _kinds(named if isinstance(named, list | tuple) else [named], written.get("nullable") is True)
+            keywords |= _types(named if isinstance(named, list | tuple) else [named], written.get("nullable") is True)
         given = _values(written)
         if given is None:
-            whole = {**found, **said}
+            whole = {**found, **keywords}
             if not self.documentation or written.get("nullable") is not True or "type" in whole or not whole:
-                return said
+                return keywords
             # null stands beside a reference or a union, too
-            return {**said, **dict.fromkeys(whole), "anyOf": (Schema(whole), Schema({"enum": (None,)}))}
-        kinds: frozenset[Kind] = said.get("type", KINDS)
-        fitting = given if kinds == KINDS else tuple(value for value in given if kind_of(value) in kinds)
-        if fitting or not self.documentation or not given or kinds <= {"object", "null"}:
-            return {**said, "enum": fitting}
+            either = Schema(cast(NormalizedSchema, whole)), Schema({"enum": (None,)})
+            return {**keywords, **dict.fromkeys(whole), "anyOf": either}
+        types: frozenset[JsonType] = keywords.get("type", JSON_TYPES)
+        fitting = given if types == JSON_TYPES else tuple(value for value in given if json_type_of(value) in types)
+        if fitting or not self.documentation or not given or types <= {"object", "null"}:
+            return {**keywords, "enum": fitting}
         notes.append("the enum has no member of the type, so only the enum is enforced")
-        if "array" in kinds and not any(isinstance(value, list | tuple) for value in given):
-            return {**said, "type": frozenset({"array"}), "items": Schema({"enum": given})}
+        if "array" in types and not any(isinstance(value, list | tuple) for value in given):
+            return {**keywords, "type": frozenset({"array"}), "items": Schema({"enum": given})}
         return {"enum": given}
 
     # References
@@ -339,9 +330,9 @@ class Document:
             if name and not name.startswith("#"):
                 found.setdefault(url, resource)
                 found.setdefault(Written(schema), resource)
-            for said in (schema.get("$anchor"), schema.get("$dynamicAnchor"), anchor):
-                if isinstance(said, str) and said:
-                    found.setdefault(f"#{said}", resource)
+            for given in (schema.get("$anchor"), schema.get("$dynamicAnchor"), anchor):
+                if isinstance(given, str) and given:
+                    found.setdefault(f"#{given}", resource)
         return found
 
     @cached_property
@@ -375,14 +366,14 @@ def _limits(written: Mapping[str, Any]) -> dict[str, tuple[float, bool] | None]:
     return found
 
 
-def _kinds(named: Collection[Any], nullable: bool) -> dict[str, Any]:
-    """The words of some names of types. Draft 3 allows schemas among them."""
-    each = [kinds_named(name) if isinstance(name, str) else KINDS for name in named]
-    kinds = frozenset[Kind]().union(*each, ["null"] if nullable else [])
-    said: dict[str, Any] = {} if kinds == KINDS else {"type": kinds}
+def _types(named: Collection[Any], nullable: bool) -> dict[str, Any]:
+    """The keywords of some names of types. Draft 3 allows schemas among them."""
+    each = [json_types_named(name) if isinstance(name, str) else JSON_TYPES for name in named]
+    types = frozenset[JsonType]().union(*each, ["null"] if nullable else [])
+    keywords: dict[str, Any] = {} if types == JSON_TYPES else {"type": types}
     if {"integer"} in each and NUMBERS in each:
-        said["whole"] = True
-    return said | ({"tuple": True} if "tuple" in named else {})
+        keywords["whole"] = True
+    return keywords | ({"tuple": True} if "tuple" in named else {})
 
 
 def _values(written: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -398,8 +389,8 @@ def _values(written: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 def _reference(written: Mapping[str, Any]) -> str | None:
-    """The word with which a schema refers to another one."""
-    return next((word for word in REFERENCES if isinstance(written.get(word), str)), None)
+    """The keyword with which a schema refers to another one."""
+    return next((keyword for keyword in REFERENCES if isinstance(written.get(keyword), str)), None)
 
 
 def _name(schema: Mapping[str, Any]) -> str | None:

@@ -1,4 +1,4 @@
-"""Plain branches of texts, and of values that are given."""
+"""Plain alternatives of texts, and of values that are given."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,13 +10,16 @@ from lookup.languages.language import ANY_TEXT, Language, any_of, format_languag
 from lookup.languages.limits import LanguageError
 from lookup.schema.schema import INFINITE
 
+MAX_LISTED: Final = 256
+"""The most values that are listed."""
+
 NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "iri-reference", "relative-json-pointer"})
 """Formats of JSON Schema that are neither enforced nor checked."""
 
 
-def language_of(word: str, name: str) -> Language:
+def language_of(keyword: str, name: str) -> Language:
     """The texts of a ``pattern`` or ``format``; ``ANY_TEXT`` if not limited. LanguageError if it is too much work."""
-    return pattern_language(name) if word == "pattern" else format_language(name)
+    return pattern_language(name) if keyword == "pattern" else format_language(name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,23 +57,23 @@ class Texts:
         notes: list[str] = []
         languages = [self._limited(*limit, notes) for limit in self.limits]
         if self.excluded:
-            languages.append(_tried(lambda: any_of(self.excluded).outside(), "not enum", notes, ANY_TEXT))
+            languages.append(_tried(lambda: any_of(self.excluded).complement(), "not enum", notes, ANY_TEXT))
         found = ANY_TEXT
         for language in languages:
-            found = _tried(partial(found.both, language), "several patterns", notes, found)
+            found = _tried(partial(found.intersection, language), "several patterns", notes, found)
         if self.least or self.most is not None:
             found = _tried(partial(found.with_length, self.least, self.most), "minLength or maxLength", notes, found)
         return found, tuple(notes)
 
-    def _limited(self, word: str, name: str, wanted: bool, notes: list[str]) -> Language:
+    def _limited(self, keyword: str, name: str, wanted: bool, notes: list[str]) -> Language:
         """The texts that have a pattern or format, or do not have it; all texts where that is not enforced."""
         enforced = len(notes)
-        if word == "format" and name in NOT_ENFORCED:
+        if keyword == "format" and name in NOT_ENFORCED:
             notes.append(f"format {quoted(name)}")
-        language = _tried(partial(language_of, word, name), f"{word} {quoted(name)}", notes, ANY_TEXT)
+        language = _tried(partial(language_of, keyword, name), f"{keyword} {quoted(name)}", notes, ANY_TEXT)
         if wanted or len(notes) > enforced:
             return language
-        return _tried(language.outside, f"not {word} {quoted(name)}", notes, ANY_TEXT)
+        return _tried(language.complement, f"not {keyword} {quoted(name)}", notes, ANY_TEXT)
 
     @property
     def language(self) -> Language:

@@ -1,6 +1,6 @@
-"""The normal form of schemas: a union of plain branches, without ``allOf``, ``anyOf`` and ``oneOf``.
+"""The normal form of schemas: a union of plain alternatives, without ``allOf``, ``anyOf`` and ``oneOf``.
 
-The schemas of members (items, values of keys) are ``Conjunction``s, whose own normal form is made when it is needed.
+The schemas of members (items, values of keys) are ``LazySchema``s, whose own normal form is made when it is needed.
 
 A schema also has a size, which says whether it has values at all. A value that needs more than ``_MAX_DEPTH`` levels,
 ``_MAX_SIZE`` characters or too many schemas is taken to be impossible.
@@ -14,24 +14,22 @@ from typing import Any, Final, NamedTuple
 
 from lookup.languages.language import ANY_TEXT, Language, completions
 from lookup.languages.limits import LanguageError
-from lookup.schema.leaves import Constants, Texts
+from lookup.schema.equality import identity
+from lookup.schema.leaves import MAX_LISTED, Constants, Texts
 from lookup.schema.number_range import Numbers
-from lookup.schema.schema import INFINITE, Schema, identity
+from lookup.schema.schema import INFINITE, Schema
 
-MAX_LISTED: Final = 256
-"""The most values that are listed."""
-
-_MAX_DEPTH: Final = 50
-_MAX_SIZE: Final = 65_536
-_MAX_BRANCHES: Final = 6_000
-_MAX_GROUPS: Final = 16
-_MAX_COUNTED: Final = 256
+_MAX_DEPTH: Final = 50  # levels of the smallest value: a round for each
+_MAX_SIZE: Final = 65_536  # characters of it; the same bound as that of its bytes, ``MAX_CLOSING``
+_MAX_ALTERNATIVES: Final = 6_000  # alternatives that are looked through for one size
+_MAX_GROUPS: Final = 16  # what four patterns of keys, which all overlap, make of them
+_MAX_COUNTED: Final = 256  # free keys that are counted
 _MOST_COUNTED: Final = 4_096  # values that are counted where more items must differ
 _MOST_BEGUN: Final = 1_024  # beginnings of values, beyond those that may be listed
 _MAX_INSIDE: Final = 64  # schemas of members whose values are listed together
 
 
-class Conjunction:
+class LazySchema:
     """Some schemas, all of which a value must obey.
 
     Parameters
@@ -41,14 +39,14 @@ class Conjunction:
     make : callable
         Schemas -> their normal form.
     sizes : dict
-        The sizes that are known of one document's conjunctions; shared by them.
+        The sizes that are known of one document's lazy schemas; shared by them.
     """
 
     def __init__(
         self,
         schemas: tuple[Schema, ...],
         make: "Callable[[tuple[Schema, ...]], Node]",
-        sizes: "dict[Conjunction, int]",
+        sizes: "dict[LazySchema, int]",
     ) -> None:
         self.schemas = schemas
         self._make = make
@@ -66,15 +64,15 @@ class Conjunction:
             _minimal_sizes([self], self._sizes)
         return self._sizes[self]
 
-    def size_of(self, branch: "Branch") -> int:
-        """About the characters of the smallest value of a branch."""
-        _minimal_sizes(needed(branch), self._sizes)
-        return _size(branch, self._sizes.__getitem__)
+    def size_of(self, alternative: "Alternative") -> int:
+        """About the characters of the smallest value of an alternative."""
+        _minimal_sizes(needed(alternative), self._sizes)
+        return _size(alternative, self._sizes.__getitem__)
 
     @cached_property
-    def inhabited(self) -> list["Branch"]:
-        """The branches of the normal form without those that have no value."""
-        return [branch for branch in self.node.branches if self.size_of(branch) < INFINITE]
+    def inhabited(self) -> list["Alternative"]:
+        """The alternatives of the normal form without those that have no value."""
+        return [alternative for alternative in self.node.alternatives if self.size_of(alternative) < INFINITE]
 
     @property
     def is_empty(self) -> bool:
@@ -90,15 +88,15 @@ class Lists:
     list must contain what it may be at each place.
     """
 
-    prefix: tuple[Conjunction, ...]
-    rest: Conjunction | None
+    prefix: tuple[LazySchema, ...]
+    rest: LazySchema | None
     least: int = 0
     most: int | None = None
     unique: bool = False
     is_tuple: bool = False
-    contained: tuple[tuple[Conjunction, ...], ...] = ()
+    contained: tuple[tuple[LazySchema, ...], ...] = ()
 
-    def item(self, index: int) -> Conjunction | None:
+    def item(self, index: int) -> LazySchema | None:
         """The schema of an item; ``None`` if there cannot be so many."""
         if self.most is not None and index >= self.most:
             return None
@@ -111,7 +109,7 @@ class Objects:
 
     Attributes
     ----------
-    keys : mapping of str to Conjunction
+    keys : mapping of str to LazySchema
         The named keys that an object may have, and their schemas.
     required : tuple of str
     free : callable or None
@@ -126,9 +124,9 @@ class Objects:
         Free keys that the same of these match have values of one schema.
     """
 
-    keys: Mapping[str, Conjunction]
+    keys: Mapping[str, LazySchema]
     required: tuple[str, ...]
-    free: Callable[[str], Conjunction | None] | None
+    free: Callable[[str], LazySchema | None] | None
     free_language: Language = ANY_TEXT
     least: int = 0
     most: int | None = None
@@ -143,44 +141,48 @@ class Objects:
         return list(possible)
 
 
-Branch = Constants | Texts | Numbers | Lists | Objects
+Alternative = Constants | Texts | Numbers | Lists | Objects
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A union of branches.
+    """A union of alternatives.
 
     Attributes
     ----------
-    branches : tuple of Branch
+    alternatives : tuple of Alternative
         Empty if no value is allowed.
     notes : tuple of str
-        The words that are not enforced while a value is decoded, only checked after.
+        The keywords that are not enforced while a value is decoded, only checked after.
     anything : bool
         Whether every value is allowed.
     """
 
-    branches: tuple[Branch, ...]
+    alternatives: tuple[Alternative, ...]
     notes: tuple[str, ...] = ()
     anything: bool = False
 
 
 # Sizes
 
-_SizeOf = Callable[[Conjunction], int]
+_SizeOf = Callable[[LazySchema], int]
 
 
-def _minimal_sizes(wanted: Iterable[Conjunction], known: dict[Conjunction, int]) -> None:
-    """Find the least fixpoint of the sizes: each round from those of the round before, so that a round adds a level."""
+def _minimal_sizes(wanted: Iterable[LazySchema], known: dict[LazySchema, int]) -> None:
+    """Find the least fixpoint of the sizes: each round from those of the round before, so that a round adds a level.
+
+    A list of ``minItems: 1`` whose items are such lists again stays ``INFINITE`` in each round: it has no value. A tree
+    with an integer ``v``, and optional trees in it, has 8 in round 2, behind its integer in round 1: ``{"v": 0}``.
+    """
     waiting = list(dict.fromkeys(of for of in wanted if of not in known))
     reached = set(waiting)
-    dependent: dict[Conjunction, list[Conjunction]] = {}
-    branches = 0
+    dependent: dict[LazySchema, list[LazySchema]] = {}
+    alternatives = 0
     for of in waiting:  # it grows
-        branches += len(of.node.branches)
-        for inner in dict.fromkeys(inner for branch in of.node.branches for inner in needed(branch)):
+        alternatives += len(of.node.alternatives)
+        for inner in dict.fromkeys(inner for alternative in of.node.alternatives for inner in needed(alternative)):
             dependent.setdefault(inner, []).append(of)
-            if inner not in known and inner not in reached and branches < _MAX_BRANCHES:
+            if inner not in known and inner not in reached and alternatives < _MAX_ALTERNATIVES:
                 reached.add(inner)
                 waiting.append(inner)
     known.update(dict.fromkeys(waiting, INFINITE))
@@ -195,67 +197,67 @@ def _minimal_sizes(wanted: Iterable[Conjunction], known: dict[Conjunction, int])
 
 
 def _size_of_node(node: Node, size_of: _SizeOf) -> int:
-    return 1 if node.anything else min((_size(branch, size_of) for branch in node.branches), default=INFINITE)
+    return 1 if node.anything else min((_size(one, size_of) for one in node.alternatives), default=INFINITE)
 
 
-def needed(branch: Branch) -> Iterator[Conjunction]:
-    """The schemas on whose sizes the size of a branch depends."""
-    if isinstance(branch, Lists):
-        yield from branch.prefix[: branch.least]
-        if branch.least > len(branch.prefix) and branch.rest is not None:
-            yield branch.rest
-        yield from itertools.chain.from_iterable(branch.contained)
-    elif isinstance(branch, Objects):
-        must_count = branch.least > len(branch.required)
-        yield from branch.keys.values() if must_count else (branch.keys[key] for key in branch.required)
-        yield from (group.values for group in groups_of(branch) or []) if must_count else ()
+def needed(alternative: Alternative) -> Iterator[LazySchema]:
+    """The schemas on whose sizes the size of an alternative depends."""
+    if isinstance(alternative, Lists):
+        yield from alternative.prefix[: alternative.least]
+        if alternative.least > len(alternative.prefix) and alternative.rest is not None:
+            yield alternative.rest
+        yield from itertools.chain.from_iterable(alternative.contained)
+    elif isinstance(alternative, Objects):
+        must_count = alternative.least > len(alternative.required)
+        yield from alternative.keys.values() if must_count else (alternative.keys[key] for key in alternative.required)
+        yield from (group.values for group in groups_of(alternative) or []) if must_count else ()
 
 
-def _size(branch: Branch, size_of: _SizeOf) -> int:
-    match branch:
+def _size(alternative: Alternative, size_of: _SizeOf) -> int:
+    match alternative:
         case Lists():
-            size = _list(branch, size_of)
+            size = _list(alternative, size_of)
         case Objects():
-            size = _object(branch, size_of)
+            size = _object(alternative, size_of)
         case _:
-            size = branch.size
+            size = alternative.size
     return size if size <= _MAX_SIZE else INFINITE
 
 
-def _list(branch: Lists, size_of: _SizeOf) -> int:
-    if branch.least > _MAX_SIZE or (branch.unique and not _can_differ(branch)):
+def _list(lists: Lists, size_of: _SizeOf) -> int:
+    if lists.least > _MAX_SIZE or (lists.unique and not _can_differ(lists)):
         return INFINITE
-    if any(min(map(size_of, ways), default=INFINITE) >= INFINITE for ways in branch.contained):
+    if any(min(map(size_of, ways), default=INFINITE) >= INFINITE for ways in lists.contained):
         return INFINITE
-    items = [size_of(item) for item in branch.prefix[: branch.least]]
-    more = branch.least - len(items)
+    items = [size_of(item) for item in lists.prefix[: lists.least]]
+    more = lists.least - len(items)
     if more > 0:
-        rest = INFINITE if branch.rest is None else size_of(branch.rest)
+        rest = INFINITE if lists.rest is None else size_of(lists.rest)
         items.append(rest if rest >= INFINITE else rest * more)
     return min(INFINITE, 2 + sum(items))
 
 
-def _can_differ(branch: Lists) -> bool:
+def _can_differ(lists: Lists) -> bool:
     """Whether the values of the items that a list must have are as many as these items, where they are few."""
-    items = map(branch.item, range(min(branch.least, len(branch.prefix) + 1)))
-    fewer = min(branch.least - 1, _MOST_COUNTED)
+    items = map(lists.item, range(min(lists.least, len(lists.prefix) + 1)))
+    fewer = min(lists.least - 1, _MOST_COUNTED)
     listed = [[] if item is None else listed_values(item, fewer) for item in items]
-    if not listed or (listed[-1] is None and branch.least > len(branch.prefix)):
+    if not listed or (listed[-1] is None and lists.least > len(lists.prefix)):
         return True
     unlisted = sum(values is None for values in listed)
-    return len({identity(value) for values in listed for value in values or ()}) >= branch.least - unlisted
+    return len({identity(value) for values in listed for value in values or ()}) >= lists.least - unlisted
 
 
-def _object(branch: Objects, size_of: _SizeOf) -> int:
-    pairs = [len(key) + 4 + size_of(branch.keys[key]) for key in branch.required]
-    if branch.least > _MAX_SIZE:
+def _object(objects: Objects, size_of: _SizeOf) -> int:
+    pairs = [len(key) + 4 + size_of(objects.keys[key]) for key in objects.required]
+    if objects.least > _MAX_SIZE:
         return INFINITE
-    if (more := branch.least - len(pairs)) > 0:
-        if more > len(branch.keys) + _MAX_COUNTED:
+    if (more := objects.least - len(pairs)) > 0:
+        if more > len(objects.keys) + _MAX_COUNTED:
             return INFINITE
-        possible = branch.possible(name for name, key in branch.keys.items() if size_of(key) < INFINITE)
-        others = [size_of(branch.keys[name]) for name in possible if name not in branch.required]
-        groups = groups_of(branch)
+        possible = objects.possible(name for name, key in objects.keys.items() if size_of(key) < INFINITE)
+        others = [size_of(objects.keys[name]) for name in possible if name not in objects.required]
+        groups = groups_of(objects)
         for group in groups or []:
             others += [size_of(group.values)] * min(more, more if group.size is None else group.size)
         others += [1] * more if groups is None else []
@@ -263,31 +265,31 @@ def _object(branch: Objects, size_of: _SizeOf) -> int:
     return min(INFINITE, 2 + sum(pairs))
 
 
-def listed_values(conjunction: Conjunction, most: int = MAX_LISTED) -> list[Any] | None:
+def listed_values(lazy_schema: LazySchema, most: int = MAX_LISTED) -> list[Any] | None:
     """All values that a schema allows, none of them twice; ``None`` if they are more than ``most``, or much work.
 
-    Values of lists and objects are put together from those of their members. A schema may contain itself, so its values
-    are found in rounds, each of which adds a level.
+    Values of lists and objects are put together from those of their members: booleans in a list of ``maxItems: 1`` are
+    ``[]``, ``[True]``, ``[False]``. A schema may contain itself, so its values are found in rounds; each adds a level.
     """
-    found: dict[Conjunction, _Values] = {conjunction: {}}
+    found: dict[LazySchema, _Values] = {lazy_schema: {}}
     for _ in range(_MAX_DEPTH):
         before = [None if values is None else len(values) for values in found.values()]
         for of in reversed(list(found)):  # members first
             found[of] = found[of] if found[of] is None else _values_of(of.node, partial(_known, found), most)
-        if found[conjunction] is None or [None if v is None else len(v) for v in found.values()] == before:
+        if found[lazy_schema] is None or [None if v is None else len(v) for v in found.values()] == before:
             break
     else:
         return None
-    values = found[conjunction]
+    values = found[lazy_schema]
     return None if values is None else list(values.values())
 
 
 _Values = dict[Any, Any] | None
 """Identity -> value, of all values of a schema; ``None`` if they are many."""
-_ValuesOf = Callable[[Conjunction], _Values]
+_ValuesOf = Callable[[LazySchema], _Values]
 
 
-def _known(found: dict[Conjunction, _Values], inner: Conjunction) -> _Values:
+def _known(found: dict[LazySchema, _Values], inner: LazySchema) -> _Values:
     """The values that are known of a schema so far."""
     if inner not in found and len(found) >= _MAX_INSIDE:
         return None
@@ -298,52 +300,52 @@ def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
     if node.anything:
         return None
     found: dict[Any, Any] = {}
-    for branch in node.branches:
-        values = listed_values_of(branch, values_of, most)
+    for alternative in node.alternatives:
+        values = listed_values_of(alternative, values_of, most)
         if values is None:
             return None
         found |= {identity(value): value for value in values}
     return found if len(found) <= most else None
 
 
-def listed_values_of(branch: Branch, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
-    """All values of a branch; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
+def listed_values_of(of: Alternative, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
+    """All values of an alternative; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
 
     Parameters
     ----------
     values_of : callable, optional
-        The values of a schema inside the branch; by default all that ``listed_values`` finds.
+        The values of a schema inside the alternative; by default all that ``listed_values`` finds.
     """
     values_of = values_of or partial(_values_inside, most)
     found: Sequence[Any] | None = None
-    match branch:
+    match of:
         case Constants(values):
             found = values
         case Texts():
-            found = branch.language.members(most)
-        case Numbers() if branch.is_limited:
-            found = branch.all_numbers(most)
+            found = of.language.members(most)
+        case Numbers() if of.is_limited:
+            found = of.all_numbers(most)
         case Lists():
-            found = _listed_lists(branch, values_of, _MOST_BEGUN + most)
+            found = _listed_lists(of, values_of, _MOST_BEGUN + most)
         case Objects():
-            found = _listed_objects(branch, values_of, _MOST_BEGUN + most)
+            found = _listed_objects(of, values_of, _MOST_BEGUN + most)
     return None if found is None or len(set(map(identity, found))) > most else list(found)
 
 
-def _values_inside(most: int, inner: Conjunction) -> _Values:
+def _values_inside(most: int, inner: LazySchema) -> _Values:
     listed = listed_values(inner, most)
     return None if listed is None else {identity(value): value for value in listed}
 
 
-def _listed_lists(branch: Lists, values_of: _ValuesOf, most: int) -> list[Any] | None:
-    if any(values_of(item) == {} for item in needed(branch)):
+def _listed_lists(lists: Lists, values_of: _ValuesOf, most: int) -> list[Any] | None:
+    if any(values_of(item) == {} for item in needed(lists)):
         return []
     found: list[Any] = []
     begun: list[tuple[Any, ...]] = [()]
     while begun:
         place = len(begun[0])
-        found += begun if place >= branch.least else []
-        item = branch.item(place)
+        found += begun if place >= lists.least else []
+        item = lists.item(place)
         values = {} if item is None else values_of(item)
         if values is None or max(len(found), len(begun) * len(values), place) > most:
             return None
@@ -351,45 +353,45 @@ def _listed_lists(branch: Lists, values_of: _ValuesOf, most: int) -> list[Any] |
             (*items, value)
             for items in begun
             for key, value in values.items()
-            if not branch.unique or key not in map(identity, items)
+            if not lists.unique or key not in map(identity, items)
         ]
-    return found if branch.is_tuple else [list(items) for items in found]
+    return found if lists.is_tuple else [list(items) for items in found]
 
 
-def _listed_objects(branch: Objects, values_of: _ValuesOf, most: int) -> list[Any] | None:
-    groups = groups_of(branch)
-    room = INFINITE if branch.most is None else branch.most
-    keys = {name: branch.keys[name] for name in branch.required}
+def _listed_objects(objects: Objects, values_of: _ValuesOf, most: int) -> list[Any] | None:
+    groups = groups_of(objects)
+    room = INFINITE if objects.most is None else objects.most
+    keys = {name: objects.keys[name] for name in objects.required}
     if any(values_of(key) == {} for key in keys.values()):
         return []
     if len(keys) < room:
         if groups is None or any(group.size is None and values_of(group.values) != {} for group in groups):
             return None
-        keys |= branch.keys
+        keys |= objects.keys
         for group in groups:
             free = dict.fromkeys(group.language.members(_MAX_COUNTED) or (), group.values)
-            keys |= {**free, **branch.keys}
+            keys |= {**free, **objects.keys}
     begun: list[dict[str, Any]] = [{}]
     for place, (name, key) in enumerate(keys.items()):
         values = values_of(key)
         if values is None or len(begun) * len(values) > most:
             return None
-        without = [] if place < len(branch.required) else begun
+        without = [] if place < len(objects.required) else begun
         more = [{**items, name: value} for items in begun if len(items) < room for value in values.values()]
-        begun = [items for items in [*without, *more] if len(items) + len(keys) - place > branch.least]
+        begun = [items for items in [*without, *more] if len(items) + len(keys) - place > objects.least]
     return [
         items
         for items in begun
-        if all(items.keys() >= {*needs} for name, needs in branch.dependent.items() if name in items)
+        if all(items.keys() >= {*needs} for name, needs in objects.dependent.items() if name in items)
     ]
 
 
-def leaves_values(branch: Lists) -> bool:
+def leaves_values(lists: Lists) -> bool:
     """Whether each item that a list must have can differ from all before it, whatever those are."""
-    if not branch.prefix:
+    if not lists.prefix:
         return True  # otherwise no list has so many items
-    places = {*range(min(branch.least, len(branch.prefix))), branch.least - 1} - {-1}
-    items = ((min(place, _MOST_COUNTED), branch.item(place)) for place in places)
+    places = {*range(min(lists.least, len(lists.prefix))), lists.least - 1} - {-1}
+    items = ((min(place, _MOST_COUNTED), lists.item(place)) for place in places)
     return all(item is None or listed_values(item, others) is None for others, item in items)
 
 
@@ -399,39 +401,42 @@ class FreeKeys(NamedTuple):
     Attributes
     ----------
     language : Language
-    values : Conjunction
+    values : LazySchema
     size : int or None
         How many there are; ``None`` if they are many.
     """
 
     language: Language
-    values: Conjunction
+    values: LazySchema
     size: int | None
 
 
-def groups_of(branch: Objects) -> list[FreeKeys] | None:
-    """The groups of free keys that have a key; ``None`` if they are too many, or too much work."""
-    if branch.free is None:
+def groups_of(objects: Objects) -> list[FreeKeys] | None:
+    """The groups of free keys that have a key; ``None`` if they are too many, or too much work.
+
+    The patterns ``^x`` and ``y$`` make four: ``x…y`` with both schemas, other ``x…``, other ``…y``, and all others.
+    """
+    if objects.free is None:
         return []
-    languages = [branch.free_language]
+    languages = [objects.free_language]
     try:
-        for pattern in branch.patterns:
-            parts = (language.both(way) for language in languages for way in (pattern, pattern.outside()))
+        for pattern in objects.patterns:
+            parts = (language.intersection(way) for language in languages for way in (pattern, pattern.complement()))
             languages = [part for part in parts if not part.is_empty]
             if len(languages) > _MAX_GROUPS:
                 return None
-        return [group for language in languages for group in _group(branch, language)]
+        return [group for language in languages for group in _group(objects, language)]
     except LanguageError:
         return None
 
 
-def _group(branch: Objects, language: Language) -> Iterator[FreeKeys]:
-    assert branch.free is not None
+def _group(objects: Objects, language: Language) -> Iterator[FreeKeys]:
+    assert objects.free is not None
     members = language.members(_MAX_COUNTED)
     texts = completions(language, language.start)
-    names = [name for name in members if name not in branch.keys] if members is not None else None
-    tried = itertools.islice(texts, len(branch.keys) + _MAX_COUNTED) if names is None else names
-    name = next((name for name in tried if name not in branch.keys), None)
-    values = None if name is None else branch.free(name)
+    names = [name for name in members if name not in objects.keys] if members is not None else None
+    tried = itertools.islice(texts, len(objects.keys) + _MAX_COUNTED) if names is None else names
+    name = next((name for name in tried if name not in objects.keys), None)
+    values = None if name is None else objects.free(name)
     if values is not None:
         yield FreeKeys(language, values, None if names is None else len(names))

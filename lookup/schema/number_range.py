@@ -18,7 +18,7 @@ MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
 
 _FLOAT_PRECISION: Final = 15  # digits that every float keeps
-_MOST_FRACTION_DIGITS: Final = 60
+_MOST_FRACTION_DIGITS: Final = 60  # a finer limit is rounded to so many digits
 _MOST_DIGITS: Final = 500  # readers take 640 characters
 _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
@@ -32,7 +32,11 @@ _EXPONENTS: Final = [
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers between two limits that are multiples of a step, all in exact arithmetic."""
+    """Numbers between two limits that are multiples of a step, all in exact arithmetic.
+
+    Integers from 30 to 120: behind ``1`` two more digits are needed, as 1 and 10 to 19 are too small and 100 to 120
+    are not, so ``00`` completes it; ``12`` needs one, ``0``; nothing begins with ``2``: 2, 20 to 29, 200 to 299.
+    """
 
     integer: bool = False
     low: Fraction | None = None
@@ -104,7 +108,7 @@ class Numbers:
             return False
         return self._more(sign, digits, point, behind or "") is not None
 
-    def whole(self, text: str) -> bool:
+    def complete(self, text: str) -> bool:
         """Whether ``text`` is such a number."""
         found = _TEXT.fullmatch(text)
         if found is None:
@@ -129,9 +133,9 @@ class Numbers:
             if rests and self._allows(number * Fraction(10) ** exponent):
                 yield from rests
 
-    def rest(self, text: str) -> str:
+    def completion(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
-        if self.whole(text):
+        if self.complete(text):
             return ""
         if (found := _TEXT.fullmatch(text)) is None:
             return next(self._exponents(text))

@@ -3,25 +3,26 @@
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
 from lookup.schema.check import allows, check
 from lookup.schema.choices import Choices
 from lookup.schema.document import Document
+from lookup.schema.json_types import JsonType, type_schema
 from lookup.schema.leaves import Texts
-from lookup.schema.nodes import Branch, Conjunction, Lists, Objects, groups_of, leaves_values, needed
-from lookup.schema.schema import EVERYTHING, NOTHING, Kind, Schema, type_schema, with_all
+from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
 
-_MAX_WALKED: Final = 2_000
-_MAX_BRANCHES: Final = 2_000
-_MAX_NOTES: Final = 20
+_MAX_WALKED: Final = 2_000  # schemas that are looked through for notes
+_MAX_ALTERNATIVES: Final = 2_000  # and their alternatives
+_MAX_NOTES: Final = 20  # notes of one parameter
 _UNSATISFIABLE: Final = "no value can obey the schema"
 _ACROSS: Final = (
     "if", "not", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties", "anyOf", "oneOf"
 )  # fmt: skip
-"""Words that limit several arguments of a call together."""
+"""Keywords that limit several arguments of a call together."""
 
 _LEADING_THERE: Final = frozenset({*_ACROSS, "dependencies", "allOf", "$ref", "$dynamicRef"})
 
@@ -33,8 +34,8 @@ class ValueSchema:
     ----------
     schemas : tuple of Schema
     closed : bool
-        Whether they document a tool: an object with documented keys has no others, and words that say something of one
-        type only imply the type.
+        Whether they document a tool: an object with documented keys has no others, and keywords that say something of
+        one type only imply the type.
     """
 
     def __init__(self, schemas: tuple[Schema, ...], closed: bool) -> None:
@@ -45,20 +46,20 @@ class ValueSchema:
         return type(self), (self._schemas, self._closed)
 
     @cached_property
-    def conjunction(self) -> Conjunction:
+    def lazy_schema(self) -> LazySchema:
         """The schemas, whose normal form is made when it is needed."""
-        return Choices(self._closed).conjunction(self._schemas)
+        return Choices(self._closed).lazy_schema(self._schemas)
 
     @property
-    def plain_kinds(self) -> frozenset[Kind] | None:
+    def plain_types(self) -> frozenset[JsonType] | None:
         """The types of the values, if nothing else is said of them."""
-        words = self._schemas[0].words if len(self._schemas) == 1 else {}
-        return self._schemas[0].kinds if words.keys() == {"type"} else None
+        keywords = self._schemas[0].keywords if len(self._schemas) == 1 else {}
+        return self._schemas[0].types if keywords.keys() == {"type"} else None
 
     def key(self, name: str) -> "ValueSchema":
         """The schema of one key of the objects that are allowed."""
-        objects = [branch for branch in self.conjunction.node.branches if isinstance(branch, Objects)]
-        found = list(dict.fromkeys(key for branch in objects if (key := branch.keys.get(name)) is not None))
+        objects = [one for one in self.lazy_schema.node.alternatives if isinstance(one, Objects)]
+        found = list(dict.fromkeys(key for one in objects if (key := one.keys.get(name)) is not None))
         if len(found) < 2:
             return ValueSchema(found[0].schemas if found else (NOTHING,), self._closed)
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
@@ -81,33 +82,33 @@ class ValueSchema:
     @property
     def has_texts(self) -> bool:
         """Whether texts are allowed that are not listed."""
-        node = self.conjunction.node
-        return node.anything or any(isinstance(branch, Texts) for branch in node.branches)
+        node = self.lazy_schema.node
+        return node.anything or any(isinstance(alternative, Texts) for alternative in node.alternatives)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while a value is decoded, only checked after: ``key 'a': not``."""
         if self.unsatisfiable:
             return (f"{self.contradiction}, so it is never written",)
-        found = dict.fromkeys(f"{where}{', '.join(words)}" for where, words in _unenforced(self.conjunction))
+        found = dict.fromkeys(f"{where}{', '.join(keywords)}" for where, keywords in _unenforced(self.lazy_schema))
         return tuple(found)[:_MAX_NOTES]
 
     @cached_property
     def unsatisfiable(self) -> bool:
         """Whether no value is allowed."""
-        return self.conjunction.is_empty
+        return self.lazy_schema.is_empty
 
     @property
     def contradiction(self) -> str:
         """Where a schema that no value can obey contradicts itself: ``key 'a': items: no value …``."""
-        path = [("", self.conjunction)]
+        path = [("", self.lazy_schema)]
         for where, here in path:  # it grows
             seen = {inner for _, inner in path}
             members = (
                 (f"{where}{step}: ", inner)
-                for branch in here.node.branches
-                for step, inner in _inside(branch)
-                if inner not in seen and inner in needed(branch) and inner.is_empty
+                for alternative in here.node.alternatives
+                for step, inner in _inside(alternative)
+                if inner not in seen and inner in needed(alternative) and inner.is_empty
             )
             path += islice(members, 1)
         return f"{path[-1][0]}{_UNSATISFIABLE}"
@@ -121,20 +122,20 @@ class Conditions(ValueSchema):
 
     def check(self, value: Any) -> Any:
         """The arguments, if those that the conditions are about obey them. SchemaError if they do not."""
-        known = self._schemas[0].words["properties"]
+        known = self._schemas[0].keywords["properties"]
         super().check({key: argument for key, argument in value.items() if key in known})
         return value
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
-        """The words that say it."""
-        return tuple(dict.fromkeys(word for schema in self._schemas[1:] for word in schema.words if word in _ACROSS))
+    def keywords(self) -> tuple[str, ...]:
+        """The keywords that say it."""
+        return tuple(dict.fromkeys(word for schema in self._schemas[1:] for word in schema.keywords if word in _ACROSS))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What is not enforced while the arguments are decoded."""
         end = "; no call can obey it, so the tool is refused" if self.unsatisfiable else ""
-        return (f"several parameters together: {', '.join(self.words)}{end}",)
+        return (f"several parameters together: {', '.join(self.keywords)}{end}",)
 
 
 def conditions(
@@ -155,18 +156,20 @@ def conditions(
         return None
     across: list[Schema] = []
     for schema in with_all(document.schema(written)):
-        said = {word: schema.words[word] for word in _ACROSS if word in schema.words}
-        if said.get("minProperties", 0) <= len(required):
-            said.pop("minProperties", None)
-        if said.get("maxProperties", len(keys)) >= len(keys):
-            said.pop("maxProperties", None)
-        if "if" in said:
-            said |= {word: schema.words[word] for word in ("then", "else") if word in schema.words}
-        across += [Schema(said)] if said else []
+        each: Mapping[str, Any] = schema.keywords
+        keywords = {word: each[word] for word in _ACROSS if word in each}
+        if keywords.get("minProperties", 0) <= len(required):
+            keywords.pop("minProperties", None)
+        if keywords.get("maxProperties", len(keys)) >= len(keys):
+            keywords.pop("maxProperties", None)
+        if "if" in keywords:
+            keywords |= {word: each[word] for word in ("then", "else") if word in each}
+        across += [Schema(cast(NormalizedSchema, keywords))] if keywords else []
     if not across:
         return None
-    known = {"properties": dict.fromkeys(keys, EVERYTHING), "required": (*required,), "additionalProperties": NOTHING}
-    return Conditions((Schema(known), *across), closed=False)  # what each argument may hold, its own schema says
+    properties = dict.fromkeys(keys, EVERYTHING)
+    known = Schema({"properties": properties, "required": (*required,), "additionalProperties": NOTHING})
+    return Conditions((known, *across), closed=False)  # what each argument may hold, its own schema says
 
 
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
@@ -200,38 +203,38 @@ def schema_of(spec: ParameterSpec) -> ValueSchema:
     return found
 
 
-def _unenforced(start: Conjunction) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Where words are not enforced, and which."""
-    waiting: list[tuple[str, Conjunction]] = [("", start)]
+def _unenforced(start: LazySchema) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Where keywords are not enforced, and which."""
+    waiting: list[tuple[str, LazySchema]] = [("", start)]
     seen = {start}
-    branches = 0
-    for walked, (where, conjunction) in enumerate(waiting):  # it grows
-        if walked >= _MAX_WALKED or branches >= _MAX_BRANCHES:
+    alternatives = 0
+    for walked, (where, lazy_schema) in enumerate(waiting):  # it grows
+        if walked >= _MAX_WALKED or alternatives >= _MAX_ALTERNATIVES:
             yield "", (f"what the schemas beyond the first {walked} say was not looked at",)
             return
-        node = conjunction.node
-        branches += len(node.branches)
-        words = (*node.notes, *(note for branch in node.branches for note in _own_notes(branch)))
-        if words:
-            yield where, tuple(dict.fromkeys(words))
-        for branch in node.branches:
-            for step, inner in _inside(branch):
+        node = lazy_schema.node
+        alternatives += len(node.alternatives)
+        keywords = (*node.notes, *(note for alternative in node.alternatives for note in _own_notes(alternative)))
+        if keywords:
+            yield where, tuple(dict.fromkeys(keywords))
+        for alternative in node.alternatives:
+            for step, inner in _inside(alternative):
                 if inner not in seen:
                     seen.add(inner)
                     waiting.append((f"{where}{step}: ", inner))
 
 
-def _own_notes(branch: Branch) -> tuple[str, ...]:
-    if isinstance(branch, Lists) and branch.unique and not leaves_values(branch):
+def _own_notes(alternative: Alternative) -> tuple[str, ...]:
+    if isinstance(alternative, Lists) and alternative.unique and not leaves_values(alternative):
         return ("uniqueItems",)
-    return branch.notes if isinstance(branch, Texts) else ()
+    return alternative.notes if isinstance(alternative, Texts) else ()
 
 
-def _inside(branch: Branch) -> Iterator[tuple[str, Conjunction]]:
-    if isinstance(branch, Lists):
-        yield from ((f"item {place}", item) for place, item in enumerate(branch.prefix))
-        if branch.rest is not None:
-            yield "items", branch.rest
-    if isinstance(branch, Objects):
-        yield from ((f"key {name!r}", key) for name, key in branch.keys.items())
-        yield from (("other keys", group.values) for group in groups_of(branch) or ())
+def _inside(alternative: Alternative) -> Iterator[tuple[str, LazySchema]]:
+    if isinstance(alternative, Lists):
+        yield from ((f"item {place}", item) for place, item in enumerate(alternative.prefix))
+        if alternative.rest is not None:
+            yield "items", alternative.rest
+    if isinstance(alternative, Objects):
+        yield from ((f"key {name!r}", key) for name, key in alternative.keys.items())
+        yield from (("other keys", group.values) for group in groups_of(alternative) or ())

@@ -9,8 +9,8 @@ from lookup.errors import LiteralError
 from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_key
 from lookup.values.notations import SPACED, Spacing
-from lookup.values.plain_shapes import SortedTexts
-from lookup.values.shapes import Shape, byte_length
+from lookup.values.parsers import ValueParser, byte_length
+from lookup.values.plain_parsers import SortedTexts
 from lookup.values.texts import Text
 
 
@@ -21,8 +21,8 @@ class Key(NamedTuple):
     ----------
     texts : tuple of str
         The alternatives for writing it, the usual one first.
-    shape : Shape
-        The shape of its value.
+    parser : ValueParser
+        The parser of its value.
     required : bool
     spacing : Spacing
         What stands behind it; a bare key ends with its colon itself.
@@ -31,7 +31,7 @@ class Key(NamedTuple):
     """
 
     texts: tuple[str, ...]
-    shape: Shape
+    parser: ValueParser
     required: bool
 
     spacing: Spacing = SPACED
@@ -39,12 +39,12 @@ class Key(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """About the bytes of the key with its shortest value, see ``Shape.rank``."""
-        return byte_length(self.texts[0]) + self.shape.rank
+        """About the bytes of the key with its shortest value, see ``ValueParser.rank``."""
+        return byte_length(self.texts[0]) + self.parser.rank
 
     def shortest(self) -> str:
         """The key with its shortest value."""
-        return self.texts[0] + self.spacing.colon + self.shape.shortest()
+        return self.texts[0] + self.spacing.colon + self.parser.shortest()
 
 
 class FreeKeys(NamedTuple):
@@ -55,16 +55,16 @@ class FreeKeys(NamedTuple):
     texts : tuple of Text
         The alternatives for writing one.
     value : callable
-        Key -> the shape of its value; ``None`` if the object may not have this key.
-    values : tuple of Shape
+        Key -> the parser of its value; ``None`` if the object may not have this key.
+    values : tuple of ValueParser
         What values there are.
     is_open : bool
         Whether they may be any text, and all have a value, so that what is begun can always go on.
     """
 
     texts: tuple[Text, ...]
-    value: Callable[[str], Shape | None]
-    values: tuple[Shape, ...]
+    value: Callable[[str], ValueParser | None]
+    values: tuple[ValueParser, ...]
     is_open: bool = False
 
 

@@ -1,4 +1,4 @@
-"""Shapes of lists and tuples (``lookup.values.shapes``), also of those without an element twice (``uniqueItems``)."""
+"""Parsers of lists and tuples (``lookup.values.parsers``), also of those without an element twice (``uniqueItems``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
@@ -9,35 +9,35 @@ from typing import Final, Literal
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
-from lookup.schema.schema import identity
+from lookup.schema.equality import identity
 from lookup.values.notations import SPACED, Spacing
-from lookup.values.plain_shapes import Literals
-from lookup.values.reading import After, Bracket, BracketShape, Checked, Gap, advance, closing
-from lookup.values.shapes import Place, Shape, Span, Start, Union, spans_of
+from lookup.values.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
+from lookup.values.plain_parsers import Literals
+from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
-_MAX_TRIED: Final = 1_000
-_MAX_STEPS: Final = 20_000
-_MAX_CHECKED: Final = 2_000
-_MAX_NUMBERED: Final = 20
-_MAX_OPENING: Final = 200
-_MAX_KEPT: Final = 4_096
+_MAX_TRIED: Final = 1_000  # elements that are tried, beyond those that are there, until one is new
+_MAX_STEPS: Final = 20_000  # characters that are tried behind beginnings, where few elements are left
+_MAX_CHECKED: Final = 2_000  # characters of an element after which a new one is looked for at its end only
+_MAX_NUMBERED: Final = 20  # numbers that are tried first, as most elements may have one
+_MAX_OPENING: Final = 200  # places of an element at which they are tried
+_MAX_KEPT: Final = 4_096  # elements whose identity is kept
 _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
 
-class Elements(BracketShape):
+class Elements(BracketParser):
     """A list or a tuple.
 
     Parameters
     ----------
     bracket : {"[", "("}
         A tuple of one element ends with a comma.
-    element : Shape, optional
-        The shape of the elements behind ``prefix``; without it there are none.
+    element : ValueParser, optional
+        The parser of the elements behind ``prefix``; without it there are none.
     spacing : Spacing
-    prefix : sequence of Shape
-        The shapes of the first elements.
+    prefix : sequence of ValueParser
+        The parsers of the first elements.
     least, most : int
         The number of elements; ``most`` may be ``None``.
     unique : Dialect, optional
@@ -47,9 +47,9 @@ class Elements(BracketShape):
     def __init__(
         self,
         bracket: Literal["[", "("],
-        element: Shape | None,
+        element: ValueParser | None,
         spacing: Spacing = SPACED,
-        prefix: Sequence[Shape] = (),
+        prefix: Sequence[ValueParser] = (),
         least: int = 0,
         most: int | None = None,
         unique: Dialect | None = None,
@@ -76,139 +76,144 @@ class Elements(BracketShape):
                 return None
         return self._identities[written]
 
-    def at(self, index: int) -> Shape | None:
-        """The shape of an element; ``None`` if there cannot be so many."""
+    def at(self, index: int) -> ValueParser | None:
+        """The parser of an element; ``None`` if there cannot be so many."""
         if self.most is not None and index >= self.most:
             return None
         return self._prefix[index] if index < len(self._prefix) else self._element
 
     @property
-    def inside(self) -> Sequence[Shape]:
+    def inside(self) -> Sequence[ValueParser]:
         return [*self._prefix, *([self._element] if self._element is not None else [])]
 
-    def opened(self, below: Place) -> "OpenList":
-        return OpenList(self, below, 0)
+    def opened(self, continuation: ParserState) -> "OpenList":
+        return OpenList(self, continuation, 0)
 
 
 class OpenList(Bracket):
     """An open list or tuple, with the number of its elements as far as it matters, and what they are if it matters."""
 
-    def __init__(self, shape: Elements, below: Place, count: int, seen: frozenset[Hashable] = frozenset()) -> None:
-        self.below = below
-        self.closer = _CLOSERS[shape.bracket]
-        self.spacing = shape.spacing
-        self._shape = shape
+    def __init__(
+        self, parser: Elements, continuation: ParserState, count: int, seen: frozenset[Hashable] = frozenset()
+    ) -> None:
+        self.continuation = continuation
+        self.closer = _CLOSERS[parser.bracket]
+        self.spacing = parser.spacing
+        self._parser = parser
         self._count = count
         self.seen = seen
 
     @cached_property
     def _next(self) -> "OpenList":
-        if self._count == self._shape.counted:
+        if self._count == self._parser.counted:
             return self
-        return OpenList(self._shape, self.below, self._count + 1, self.seen)
+        return OpenList(self._parser, self.continuation, self._count + 1, self.seen)
 
     def having(self, written: str) -> "OpenList | None":
         """The list behind an element; ``None`` if that is there already."""
         if not self.is_new(written):
             return None
-        return OpenList(self._shape, self.below, self._count, self.seen | {self._shape.identity(written)})
+        return OpenList(self._parser, self.continuation, self._count, self.seen | {self._parser.identity(written)})
 
     def is_new(self, written: str) -> bool:
         """Whether it is an element that is not there yet."""
-        read = self._shape.identity(written)
+        read = self._parser.identity(written)
         return read is not None and read not in self.seen
 
-    def unseen(self, places: Sequence[Place], written: str) -> str | None:
+    def unseen(self, states: Sequence[ParserState], written: str) -> str | None:
         """A short element that begins so and is not there yet; ``None`` if none is found."""
-        rests = itertools.islice(_rests(places, len(self.seen)), len(self.seen) + _MAX_TRIED)
+        rests = itertools.islice(_rests(states, len(self.seen)), len(self.seen) + _MAX_TRIED)
         return next((written + rest for rest in rests if self.is_new(written + rest)), None)
 
     @cached_property
-    def _element(self) -> Shape | None:
-        """The shape of the current element."""
-        shape = self._shape.at(self._count)
-        if shape is None or not self.seen:
-            return shape
-        shapes = [left for one in shape.alternatives if (left := self._left(one)) is not None]
-        return Union(shapes) if len(shapes) > 1 else shapes[0] if shapes else None
+    def _element(self) -> ValueParser | None:
+        """The parser of the current element."""
+        parser = self._parser.at(self._count)
+        if parser is None or not self.seen:
+            return parser
+        parsers = [left for one in parser.alternatives if (left := self._left(one)) is not None]
+        return Union(parsers) if len(parsers) > 1 else parsers[0] if parsers else None
 
-    def _left(self, shape: Shape) -> Shape | None:
-        """The shape of the elements that are not there yet; ``None`` if there are none."""
-        if isinstance(shape, Literals):
-            return shape.only(self.is_new)
-        if shape.is_single:
-            return shape if self.is_new(shape.shortest()) else None
-        return shape if self.unseen([Start(shape)], "") is not None else None
+    def _left(self, parser: ValueParser) -> ValueParser | None:
+        """The parser of the elements that are not there yet; ``None`` if there are none."""
+        if isinstance(parser, Literals):
+            return parser.only(self.is_new)
+        if parser.is_single:
+            return parser if self.is_new(parser.shortest()) else None
+        return parser if self.unseen([Start(parser)], "") is not None else None
 
     @property
     def _needs_comma(self) -> bool:
         """Whether the current element is the only one of a tuple."""
         return self.closer == ")" and self._count == 0
 
-    def members(self) -> Iterable[Place]:
+    def members(self) -> Iterable[ParserState]:
         element = self._element
         if element is None:
             return []
-        return element.start(self) if self._shape.unique is None else [_Unique(self, [Start(element)])]
+        return element.start(self) if self._parser.unique is None else [_Unique(self, [Start(element)])]
 
-    def may_close(self, after: After) -> bool:
-        if after == "opened":
-            return not self._shape.least or self._element is None
-        return after == "comma" and self.closer == ")" and self._count == 1 and self._shape.least < 2
+    def may_close(self, position: BracketPosition) -> bool:
+        if position == "opened":
+            return not self._parser.least or self._element is None
+        return position == "comma" and self.closer == ")" and self._count == 1 and self._parser.least < 2
 
-    def completed(self, after: After) -> str:
-        if self._element is None or self.may_close(after):
+    def completed(self, position: BracketPosition) -> str:
+        if self._element is None or self.may_close(position):
             return self.closer
         written, behind = self._filled(self._element)
-        return written + behind.closing()
+        return written + behind.completion()
 
-    def _filled(self, element: Shape) -> "tuple[str, OpenList]":
+    def _filled(self, element: ValueParser) -> "tuple[str, OpenList]":
         """A short element, and the list behind it."""
-        if self._shape.unique is None:
+        if self._parser.unique is None:
             return element.shortest(), self
         written = self.unseen([Start(element)], "")
         if written is None:
             raise DocumentationError(f"a list needs more than {len(self.seen)} different items, and none is found")
         return written, self.having(written) or self
 
-    def read(self, character: str) -> Iterable[Place]:
+    def advance(self, character: str) -> Iterable[ParserState]:
         if character == ",":
-            may_go_on = self._next._element is not None or (self._needs_comma and self._shape.least < 2)
-            return [Gap(self._next, "comma")] if may_go_on else []
+            may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
+            return [BetweenMembers(self._next, "comma")] if may_go_on else []
         if character != self.closer or self._needs_comma:
             return []
         # a list with too few items is ended, and found to be wrong, where no further item is found
-        is_enough = self._count + 1 >= self._shape.least or self._next._element is None
-        return [self.below] if is_enough else []
+        is_enough = self._count + 1 >= self._parser.least or self._next._element is None
+        return [self.continuation] if is_enough else []
 
-    def closing(self) -> str:
+    def completion(self) -> str:
         written: list[str] = []
         here = self
-        while here._count + 1 < self._shape.least and (element := here._next._element) is not None:
+        while here._count + 1 < self._parser.least and (element := here._next._element) is not None:
             text, here = here._next._filled(element)
             written.append(self.spacing.comma + text)
         return "".join(written) + "," * here._needs_comma + self.closer
 
 
-def _rests(places: Sequence[Place], known: int) -> Iterator[str]:
-    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first."""
-    yield (shortest := closing(places))
+def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
+    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first.
+
+    Of ``"x`` in a list with two others: ``"``, ``2"``, ``3"``, and so on up to ``21"``, then ``0"``, ``1"``, ``a"``.
+    """
+    yield (shortest := completion(states))
     for number in map(str, range(known, known + _MAX_NUMBERED)):
-        here: Sequence[Place] = places
+        here: Sequence[ParserState] = states
         for end in range(min(len(shortest), _MAX_OPENING) + 1):
             if further := advance(here, number):
-                yield shortest[:end] + number + closing(further)
+                yield shortest[:end] + number + completion(further)
             here = advance(here, shortest[end : end + 1])
-    waiting: list[tuple[str, Sequence[Place]]] = [("", places)]
+    waiting: list[tuple[str, Sequence[ParserState]]] = [("", states)]
     steps = 0
     for opening, here in waiting:  # it grows
-        spans = [span for place in here for span in place.all_spans()]
+        spans = [span for state in here for span in state.all_allowed_ranges()]
         possible = {chr(point) for first, stop in spans for point in range(first, min(stop, 128))}
         others = sorted({chr(first) for first, _ in spans if first >= 128})
         for character in (*filter(possible.__contains__, _CHARACTERS), *others):
             steps += 1
             if further := advance(here, character):
-                yield opening + character + closing(further)
+                yield opening + character + completion(further)
                 waiting.append((opening + character, further))
         if steps > _MAX_STEPS:
             return
@@ -220,16 +225,18 @@ class _Unique(Checked):
     It goes on only as long as an element that is not there yet is found behind it: ``unseen`` is such a one.
     """
 
-    def __init__(self, inside: OpenList, inner: Sequence[Place], written: str = "", unseen: str | None = None) -> None:
-        self.below = inside.below
+    def __init__(
+        self, inside: OpenList, inner: Sequence[ParserState], written: str = "", unseen: str | None = None
+    ) -> None:
+        self.continuation = inside.continuation
         self._inside, self._inner, self._written = inside, inner, written
         self._unseen = unseen
 
-    def behind(self, written: str) -> Sequence[Place]:
+    def behind(self, written: str) -> Sequence[ParserState]:
         behind = self._inside.having(written)
         return [] if behind is None else [behind]
 
-    def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
+    def going_on(self, inner: Sequence[ParserState], written: str) -> Sequence[ParserState]:
         unseen = self._unseen
         if self._inside.seen and len(written) <= _MAX_CHECKED and (unseen is None or not unseen.startswith(written)):
             unseen = self._inside.unseen(inner, written)
@@ -237,18 +244,18 @@ class _Unique(Checked):
                 return []
         return [_Unique(self._inside, inner, written, unseen)]
 
-    def closing(self) -> str:
+    def completion(self) -> str:
         unseen = self._unseen
         if unseen is None or not unseen.startswith(self._written):
-            unseen = self._inside.unseen(self._inner, self._written) or self._written + closing(self._inner)
-        return unseen[len(self._written) :] + (self._inside.having(unseen) or self._inside).closing()
+            unseen = self._inside.unseen(self._inner, self._written) or self._written + completion(self._inner)
+        return unseen[len(self._written) :] + (self._inside.having(unseen) or self._inside).completion()
 
     def identity(self) -> tuple[object, ...]:
         return _Unique, self._inside, self._written
 
-    def spans(self) -> list[Span]:
-        inner = {span for place in self._inner for span in place.all_spans()}
+    def allowed_ranges(self) -> list[CharRange]:
+        inner = {span for state in self._inner for span in state.all_allowed_ranges()}
         ascii_points = {point for first, stop in inner for point in range(first, min(stop, 128))}
-        found = [span for span in inner if span[1] > 128 and self.read(chr(max(span[0], 128)))]
+        found = [span for span in inner if span[1] > 128 and self.advance(chr(max(span[0], 128)))]
         behind = [ord(","), ord(self._inside.closer)]
-        return [*spans_of(c for c in map(chr, {*ascii_points, *behind}) if self.read(c)), *found]
+        return [*char_ranges(c for c in map(chr, {*ascii_points, *behind}) if self.advance(c)), *found]

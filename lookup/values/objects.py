@@ -1,4 +1,4 @@
-"""Shapes of objects (``lookup.values.shapes``): unique keys, all required keys, named ones and free ones."""
+"""Parsers of objects (``lookup.values.parsers``): unique keys, all required keys, named ones and free ones."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
@@ -9,19 +9,19 @@ from typing import Final
 from lookup.literals.literal_reader import parse_key
 from lookup.values.keys import KeyRules
 from lookup.values.notations import Spacing
-from lookup.values.plain_shapes import Stretch
-from lookup.values.reading import After, Bracket, BracketShape, Checked, Gap, closings
-from lookup.values.shapes import END, Place, Shape, Span, byte_length, spans_of
+from lookup.values.parsers import END, CharRange, ParserState, ValueParser, byte_length, char_ranges
+from lookup.values.plain_parsers import Stretch
+from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, completions
 
-_MAX_TRIED: Final = 2_000
+_MAX_TRIED: Final = 2_000  # keys that are tried until an object may have one
 
 
-def _behind_key(spacing: Spacing) -> After:
-    """The gap behind a key: a bare key has its colon already."""
+def _behind_key(spacing: Spacing) -> BracketPosition:
+    """The position behind a key: a bare key has its colon already."""
     return "colon" if spacing.colon else "value"
 
 
-class Record(BracketShape):
+class Record(BracketParser):
     """Objects whose keys obey rules."""
 
     bracket = "{"
@@ -30,29 +30,29 @@ class Record(BracketShape):
         self.rules = rules
 
     @property
-    def inside(self) -> Sequence[Shape]:
+    def inside(self) -> Sequence[ValueParser]:
         free = () if self.rules.free is None else self.rules.free.values
-        return [*(key.shape for key in self.rules.keys), *free]
+        return [*(key.parser for key in self.rules.keys), *free]
 
-    def opened(self, below: Place) -> "OpenRecord":
-        return OpenRecord(self.rules, below, 0)
+    def opened(self, continuation: ParserState) -> "OpenRecord":
+        return OpenRecord(self.rules, continuation, 0)
 
 
 class OpenRecord(Bracket):
-    """An open object: the used keys, named ones as bits, and the shape of the last one's value."""
+    """An open object: the used keys, named ones as bits, and the parser of the last one's value."""
 
     closer = "}"
 
     def __init__(
         self,
         rules: KeyRules,
-        below: Place,
+        continuation: ParserState,
         used: int,
         free: frozenset[str] = frozenset(),
-        last: Shape | None = None,
+        last: ValueParser | None = None,
         count: int = 0,
     ) -> None:
-        self.below = below
+        self.continuation = continuation
         self.spacing = rules.spacing
         self.rules = rules
         self.used = used
@@ -64,35 +64,35 @@ class OpenRecord(Bracket):
         """The object behind one more named key."""
         rules = self.rules
         used = self.used | rules.bits[number]
-        return OpenRecord(rules, self.below, used, self.free, rules.keys[number].shape, self._count + 1)
+        return OpenRecord(rules, self.continuation, used, self.free, rules.keys[number].parser, self._count + 1)
 
-    def free_value(self, name: str) -> Shape | None:
-        """The shape of a free key's value; ``None`` if the object may not have this key."""
+    def free_value(self, name: str) -> ValueParser | None:
+        """The parser of a free key's value; ``None`` if the object may not have this key."""
         free = self.rules.free
         if free is None or name in self.free or name in self.rules.names:
             return None
         return free.value(name)
 
-    def with_free(self, name: str, value: Shape) -> "OpenRecord":
+    def with_free(self, name: str, value: ValueParser) -> "OpenRecord":
         """The object behind one more free key."""
-        return OpenRecord(self.rules, self.below, self.used, self.free | {name}, value, self._count + 1)
+        return OpenRecord(self.rules, self.continuation, self.used, self.free | {name}, value, self._count + 1)
 
-    def key_that_begins(self, written: str, place: Place) -> tuple[str, bool]:
+    def key_that_begins(self, written: str, state: ParserState) -> tuple[str, bool]:
         """A short free key that begins so, and whether the object may have it."""
-        for rest in itertools.islice(closings(place), _MAX_TRIED):
+        for rest in itertools.islice(completions(state), _MAX_TRIED):
             if self.free_value(parse_key(written + rest, self.rules.dialect)) is not None:
                 return written + rest, True
         return written + rest, False
 
-    def members(self) -> Iterable[Place]:
-        found: list[Place] = [_NamedKey(self, self.rules.texts.whole)] if self._unused else []
+    def members(self) -> Iterable[ParserState]:
+        found: list[ParserState] = [_NamedKey(self, self.rules.texts.whole)] if self._unused else []
         return found + self._free_keys
 
-    def value_shape(self) -> Shape | None:
+    def value_parser(self) -> ValueParser | None:
         return self._last
 
-    def may_close(self, after: After) -> bool:
-        return after == "opened" and self._may_end
+    def may_close(self, position: BracketPosition) -> bool:
+        return position == "opened" and self._may_end
 
     @cached_property
     def _missing(self) -> int:
@@ -108,11 +108,11 @@ class OpenRecord(Bracket):
 
     @cached_property
     def _free_keys(self) -> "list[_FreeKey]":
-        """The places before a free key, if one may be the next key."""
+        """The states before a free key, if one may be the next key."""
         most, free = self.rules.most, self.rules.free
         if free is None or (most is not None and self._count + self._missing >= most):
             return []
-        keys = [_FreeKey(self, place) for text in free.texts for place in text.start(END)]
+        keys = [_FreeKey(self, state) for text in free.texts for state in text.start(END)]
         return [key for key in keys if free.is_open or not key.is_stuck]
 
     def _may_have(self, number: int) -> bool:
@@ -129,22 +129,26 @@ class OpenRecord(Bracket):
             return self.rules.all_bits & ~self.used
         return sum(bits for number, bits in enumerate(self.rules.bits) if self._may_have(number))
 
-    def completed(self, after: After) -> str:
-        if after in ("colon", "value"):
+    def completed(self, position: BracketPosition) -> str:
+        if position in ("colon", "value"):
             assert self._last is not None
-            colon = self.spacing.colon if after == "colon" else ""
-            return colon + self._last.shortest() + self.closing()
-        return self.spacing.comma.join(self._added(at_least_one=after != "opened")) + self.closer
+            colon = self.spacing.colon if position == "colon" else ""
+            return colon + self._last.shortest() + self.completion()
+        return self.spacing.comma.join(self._added(at_least_one=position != "opened")) + self.closer
 
     def _added(self, at_least_one: bool) -> list[str]:
-        """The members that complete the object."""
+        """The members that complete the object.
+
+        Where ``a`` is required, ``a`` needs ``b``, and three keys must be there: ``"a": 0``, ``"b": true``, and the
+        shortest of the others, ``"c": 0``, or a free key, ``"": 0``.
+        """
         rules, here = self.rules, self
         members: list[str] = []
         while True:  # a further key may need others
             if missing := rules.missing(here.used):
                 members += [key.shortest() for key in missing]
                 used, count = here.used | rules.needed(here.used), here._count + len(missing)
-                here = OpenRecord(rules, self.below, used, here.free, None, count)
+                here = OpenRecord(rules, self.continuation, used, here.free, None, count)
             if here._count >= rules.least and (members or not at_least_one):
                 return members
             written, further = here._one_more()
@@ -176,24 +180,24 @@ class OpenRecord(Bracket):
         """Whether a key of a stretch may be the next one."""
         return bool(self._unused >> stretch.start & ((1 << stretch.end - stretch.start) - 1))
 
-    def read(self, character: str) -> Iterable[Place]:
+    def advance(self, character: str) -> Iterable[ParserState]:
         if character == ",":
-            return [Gap(self, "comma")] if self._unused or self._free_keys else []
-        return [self.below] if character == self.closer and self._may_end else []
+            return [BetweenMembers(self, "comma")] if self._unused or self._free_keys else []
+        return [self.continuation] if character == self.closer and self._may_end else []
 
-    def closing(self) -> str:
+    def completion(self) -> str:
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
 
 
-class _NamedKey(Place):
+class _NamedKey(ParserState):
     """Inside a named key."""
 
     def __init__(self, inside: OpenRecord, stretch: Stretch) -> None:
-        self.below = inside.below
+        self.continuation = inside.continuation
         self._inside = inside
         self._stretch = stretch
 
-    def read(self, character: str) -> Iterable[Place]:
+    def advance(self, character: str) -> Iterable[ParserState]:
         texts = self._inside.rules.texts
         stretch = texts.narrow(self._stretch, character)
         if stretch is None or not self._inside.leaves(stretch):
@@ -202,7 +206,7 @@ class _NamedKey(Place):
             return [self._behind(self._inside.rules.key_at[stretch.start])]
         return [_NamedKey(self._inside, stretch)]
 
-    def skip(self, text: str, position: int) -> tuple[Place, int]:
+    def advance_text(self, text: str, position: int) -> tuple[ParserState, int]:
         start, end, length = self._stretch
         if end - start > 1:
             return self, position
@@ -212,19 +216,19 @@ class _NamedKey(Place):
             return self, position
         return _NamedKey(self._inside, Stretch(start, end, last)), position + last - length
 
-    def _behind(self, number: int) -> Gap:
-        return Gap(self._inside.with_key(number), _behind_key(self._inside.spacing))
+    def _behind(self, number: int) -> BetweenMembers:
+        return BetweenMembers(self._inside.with_key(number), _behind_key(self._inside.spacing))
 
-    def closing(self) -> str:
+    def completion(self) -> str:
         start, _, length = self._stretch
         begun = self._inside.rules.texts.texts[start][:length]
         number = self._inside.next_key(self._stretch)
         text = next(text for text in self._inside.rules.keys[number].texts if text.startswith(begun))
-        return text[length:] + self._behind(number).closing()
+        return text[length:] + self._behind(number).completion()
 
-    def spans(self) -> list[Span]:
+    def allowed_ranges(self) -> list[CharRange]:
         texts, inside = self._inside.rules.texts, self._inside
-        return spans_of(c for c, stretch in texts.stretches(self._stretch) if inside.leaves(stretch))
+        return char_ranges(c for c, stretch in texts.stretches(self._stretch) if inside.leaves(stretch))
 
     def identity(self) -> tuple[object, ...]:
         return _NamedKey, self._inside, self._stretch
@@ -233,25 +237,25 @@ class _NamedKey(Place):
 class _FreeKey(Checked):
     """Inside a free key."""
 
-    def __init__(self, inside: OpenRecord, inner: Place, written: str = "") -> None:
-        self.below = inside.below
+    def __init__(self, inside: OpenRecord, inner: ParserState, written: str = "") -> None:
+        self.continuation = inside.continuation
         self._inside = inside
         self._inner = [inner]
         self._written = written
         self._is_open = inside.rules.free is not None and inside.rules.free.is_open
 
-    def behind(self, written: str) -> Sequence[Gap]:
+    def behind(self, written: str) -> Sequence[BetweenMembers]:
         inside = self._inside
         name = parse_key(written, inside.rules.dialect)
         value = inside.free_value(name)
-        return [] if value is None else [Gap(inside.with_free(name, value), _behind_key(inside.spacing))]
+        return [] if value is None else [BetweenMembers(inside.with_free(name, value), _behind_key(inside.spacing))]
 
-    def going_on(self, inner: Sequence[Place], written: str) -> Sequence[Place]:
+    def going_on(self, inner: Sequence[ParserState], written: str) -> Sequence[ParserState]:
         key = _FreeKey(self._inside, inner[0], written)
         return [key] if self._is_open or not key.is_stuck else []
 
-    def skip(self, text: str, position: int) -> tuple[Place, int]:
-        inner, end = self._inner[0].skip(text, position)
+    def advance_text(self, text: str, position: int) -> tuple[ParserState, int]:
+        inner, end = self._inner[0].advance_text(text, position)
         key = _FreeKey(self._inside, inner, self._written + text[position:end])
         return (key, end) if end > position and (self._is_open or not key.is_stuck) else (self, position)
 
@@ -263,12 +267,12 @@ class _FreeKey(Checked):
     def is_stuck(self) -> bool:  # type: ignore[override]
         return not self._whole[1]
 
-    def closing(self) -> str:
+    def completion(self) -> str:
         whole = self._whole[0]
-        return whole[len(self._written) :] + "".join(gap.closing() for gap in self.behind(whole))
+        return whole[len(self._written) :] + "".join(between.completion() for between in self.behind(whole))
 
     def identity(self) -> tuple[object, ...]:
         return _FreeKey, self._inside, self._written
 
-    def spans(self) -> list[Span]:
-        return self._inner[0].all_spans()
+    def allowed_ranges(self) -> list[CharRange]:
+        return self._inner[0].all_allowed_ranges()

@@ -1,4 +1,4 @@
-"""Shapes of texts in every syntax: between quotes with escapes, between marks without, or bare keys."""
+"""Parsers of texts in every syntax: between quotes with escapes, between marks without, or bare keys."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
@@ -14,9 +14,9 @@ from lookup.languages.language import ANY_TEXT, Language, State, completions, pa
 from lookup.languages.limits import LanguageError
 from lookup.literals.literal_reader import parse_literal
 from lookup.values.notations import TextSyntax
-from lookup.values.shapes import Fixed, Leaf, LeafShape, Place, Span, fixed, spans_of
+from lookup.values.parsers import CharRange, Fixed, Leaf, LeafParser, ParserState, char_ranges, fixed
 
-_MAX_KEPT: Final = 512
+_MAX_KEPT: Final = 512  # states whose next characters are kept
 _IN_ESCAPES: Final = "\"'\\/bfnrtu0123456789abcdefABCDEF"
 _LOW_HALF: Final = "\\udd00"
 _RESTS: Final = (
@@ -92,7 +92,7 @@ def _writing(syntax: TextSyntax) -> _Writing:
     return _Writing(syntax)
 
 
-def text_shape(syntax: TextSyntax, language: Language) -> "Text | None":
+def text_parser(syntax: TextSyntax, language: Language) -> "Text | None":
     """The texts of a language in a syntax; ``None`` if it can write none of them.
 
     A language that becomes too large with the syntax is not enforced.
@@ -100,7 +100,7 @@ def text_shape(syntax: TextSyntax, language: Language) -> "Text | None":
     if language is ANY_TEXT:
         return any_text(syntax)
     try:
-        language = language.both(any_text(syntax).language)
+        language = language.intersection(any_text(syntax).language)
     except LanguageError:
         return any_text(syntax)
     return None if language.is_empty else Text(syntax, language, is_limited=True)
@@ -112,7 +112,7 @@ def any_text(syntax: TextSyntax) -> "Text":
     return Text(syntax, pattern_language(syntax.contents), is_limited=False)
 
 
-class Text(LeafShape):
+class Text(LeafParser):
     """The texts of a language in a syntax. A state is one of the language, and the part of an escape behind it.
 
     Parameters
@@ -129,8 +129,8 @@ class Text(LeafShape):
         self.language = language
         self.is_limited = is_limited
         self.writing = _writing(syntax)
-        self.first = (language.start, "")
-        self._spans: dict[State, list[Span]] = {}
+        self.initial = (language.start, "")
+        self._spans: dict[State, list[CharRange]] = {}
 
     @property
     def opener(self) -> str:
@@ -138,17 +138,17 @@ class Text(LeafShape):
 
     @cached_property
     def _shortest(self) -> str:
-        rest = self.language.rest(self.language.start)
+        rest = self.language.completion(self.language.start)
         return self.syntax.opening + self.writing.written(rest) + self.syntax.closing
 
     def shortest(self) -> str:
         return self._shortest
 
-    def start(self, below: Place) -> Iterable[Place]:
+    def start(self, continuation: ParserState) -> Iterable[ParserState]:
         syntax = self.syntax
-        return [fixed(syntax.opening, Leaf(self, self.first, Fixed(syntax.closing, below)))]
+        return [fixed(syntax.opening, Leaf(self, self.initial, Fixed(syntax.closing, continuation)))]
 
-    def step(self, state: _TextState, character: str) -> _TextState | None:
+    def advance(self, state: _TextState, character: str) -> _TextState | None:
         read, pending = state
         if pending:
             return self._escaped(read, pending + character)
@@ -175,7 +175,7 @@ class Text(LeafShape):
             if escape.written.startswith(pending) and run(read, escape.character) is not None:
                 yield escape
 
-    def skip(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
+    def advance_text(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
         read, pending = state
         end = position if pending else self.writing.plain_until(text, position)
         if end == position:
@@ -183,13 +183,13 @@ class Text(LeafShape):
         behind = self.language.run(read, text[position:end])
         return (state, position) if behind is None else ((behind, ""), end)
 
-    def ends(self, state: _TextState) -> bool:
-        return not state[1] and self.language.whole(state[0])
+    def may_end(self, state: _TextState) -> bool:
+        return not state[1] and self.language.accepts(state[0])
 
-    def rest(self, state: _TextState) -> str:
-        return next(self.rests(state))
+    def completion(self, state: _TextState) -> str:
+        return next(self.completions(state))
 
-    def rests(self, state: _TextState) -> Iterator[str]:
+    def completions(self, state: _TextState) -> Iterator[str]:
         read, pending, begun = *state, ""
         if pending:
             possible = next(self._possible(read, pending)).written if self.is_limited else None
@@ -199,10 +199,10 @@ class Text(LeafShape):
         for rest in completions(self.language, read):
             yield begun + self.writing.written(rest)
 
-    def spans(self, state: _TextState) -> list[Span]:
+    def allowed_ranges(self, state: _TextState) -> list[CharRange]:
         read, pending = state
         if pending:
-            return spans_of(character for character in _IN_ESCAPES if self._escaped(read, pending + character))
+            return char_ranges(character for character in _IN_ESCAPES if self._escaped(read, pending + character))
         known = self._spans.get(read)
         if known is None:
             if len(self._spans) >= _MAX_KEPT:
@@ -210,9 +210,9 @@ class Text(LeafShape):
             known = self._spans[read] = self._spans_of(read)
         return known
 
-    def _spans_of(self, read: State) -> list[Span]:
+    def _spans_of(self, read: State) -> list[CharRange]:
         """The characters that may follow inside the text, where no escape has begun."""
-        spans = list(self.language.spans(read))
+        spans = list(self.language.allowed_ranges(read))
         plain = self.writing.plain
         found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
         run = self.language.run

@@ -69,7 +69,7 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
     agent = Agent(decoder, [add])
     called, returned, said, end = agent.run("Go.")
     assert called.kind == "call" and (called.name, called.arguments) == ("add", {"a": 2, "b": 3})
-    assert set(called.confidence) == {"a", "b"} and 0 < called.least <= 1
+    assert set(called.confidence) == {"a", "b"} and 0 < called.call_confidence <= 1
     assert returned == Event("result", "5", called.id, "add")
     assert (said, end) == (Event("text", "It is 5."), Event("end", "answer"))
     assert [message["role"] for message in agent.messages] == ["user", "assistant", "tool", "assistant"]

@@ -103,6 +103,20 @@ def test_a_required_argument_that_nobody_said_is_marked_and_asked_for(decoder):
     assert ask(decoder, "What is the weather?", ask="ungrounded", never_ask=["city"]).calls
 
 
+def test_an_unsure_call_is_asked_for_once(decoder):
+    answer = call("weather", city="Rome")
+    [made] = ask(decoder, "The weather in Rome.", answer=answer, ask="unsure", min_confidence=0.0).calls
+    least = made.confidence() + 1e-6
+    for kind in ("unsure", "both"):
+        reply = ask(decoder, "The weather in Rome.", answer=answer, ask=kind, min_confidence=least)
+        assert reply.content == 'Before I call weather, please tell me: city (is it "Rome"?)'
+        assert reply.result.asked and reply.result.asked.is_unsure
+    assert ask(decoder, "The weather?", answer=answer, ask="ungrounded", min_confidence=0.0).result.asked
+    assert ask(decoder, "The weather in Rome.", answer=answer, ask="unsure", min_confidence=least - 2e-6).calls
+    messages = [{"role": "user", "content": "The weather in Rome."}, reply.message, {"role": "user", "content": "Yes."}]
+    assert decoder.chat(messages, [TOOL], "required", ask="unsure", min_confidence=1.0).calls
+
+
 def test_the_documentation_says_what_is_never_asked_for(decoder):
     tool = documented("weather", city={"type": "string", "x-ask": "never"}, zone={"type": "string"})
     [made] = ask(decoder, "Hello.", tool, call("weather", city="Rome", zone="CET")).calls

@@ -129,6 +129,16 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     assert (greedy["prompt"], greedy["cache MB"]) == ("-", "-")
 
 
+def test_how_well_scores_tell_right_from_wrong(tmp_path: Path, report: Report) -> None:
+    scores = score_rows(None, "value", None, "value", None)
+    predictions = [prediction_row(row) | {"score": s} for row, s in zip(scores, (0.9, 0.1, 0.7, 0.8, 0.8), strict=True)]
+    del predictions[1]["score"]  # an answer without calls
+    text = report(write_run(tmp_path / "a", scores, "ours", None, predictions), write_run(tmp_path / "b", scores))
+    [row] = table(text, "Confidence")
+    assert (row["answers"], row["AUROC"]) == ("4", f"{1.5 / 3:.3f}") and row["surest 25%"].startswith("100.0")
+    assert row["surest 100%"].startswith("75.0") and "coverage-sgd.png" in text
+
+
 def test_greedy_is_there_in_two_readings(tmp_path: Path, report: Report) -> None:
     run = write_run(tmp_path / "greedy", score_rows("format", "format", None))
     write_files(run, {"lenient.jsonl": score_rows(None, "value", None)})

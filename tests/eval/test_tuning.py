@@ -129,7 +129,9 @@ WRONG = {"room": "attic", "state": "off", "colour": "red"}
 
 
 def deployed(found: Row) -> VoteOptions:
-    return VoteOptions(**found["chosen"]["settings"])
+    settings = found["chosen"]["settings"]
+    assert DecodeOptions(**settings).confidence_slope >= 0  # fits the decoder
+    return VoteOptions(settings["order_limit"], settings["optional_share"])
 
 
 def counts(found: Row, name: str = "right") -> list[int]:

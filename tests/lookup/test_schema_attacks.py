@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from seams import Schema, grammar_of
 
 from lookup.schema.check import SchemaError
-from lookup.schema.schema import identity
+from lookup.schema.equality import identity
 from lookup.schema.value_schema import value_schema
 
 

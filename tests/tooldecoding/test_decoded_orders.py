@@ -12,6 +12,7 @@ import torch
 from rich.console import Console
 
 from synthetic import ScriptedEngine, Writer, decode, synthetic
+from tooldecoding.calls.confidence import ARGUMENT
 from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
@@ -206,7 +207,10 @@ def test_confidence_in_what_is_printed() -> None:
     assert (call["orders_used"], call["orders_possible"]) == (24, 24)
     assert [p["share"] for p in call["parameters"]] == [0.75, 1.0, 1.0, 1.0]
     for p in call["parameters"]:
-        assert p["confidence"] == pytest.approx(p["share"] * math.exp(p["logprob"])) and "needs_confirmation" not in p
+        score = min(1.0, p["share"] * math.exp(p["logprob"]))
+        assert p["confidence"] == ARGUMENT.probability(score) and "needs_confirmation" not in p
+    assert call["parameters"][0]["runner_up"] is None  # the other value is cut off
+    assert 0 < call["confidence"] < call["name_confidence"] <= 1
     assert "confirmation" not in shown and "the vote over 24 candidates" in shown
 
     least = min(p["confidence"] for p in call["parameters"][1:])
@@ -214,4 +218,4 @@ def test_confidence_in_what_is_printed() -> None:
     doubted = [p["confidence"] < least for p in call["parameters"]]
     assert [p["needs_confirmation"] for p in call["parameters"]] == doubted and doubted[0]
     lines = [line for line in shown.splitlines() if "confirmation" in line]
-    assert len(lines) == 1 and "city" in lines[0]
+    assert len(lines) == 1 + call["needs_confirmation"] and "city" in lines[-1]

@@ -85,6 +85,17 @@ def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: b
             assert winner.truncated == ("limit of tokens" in said)
 
 
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=9))
+def test_the_runner_up_would_win_without_the_winner(days: list[int]) -> None:
+    first = next(p for p in merge([call(days=d) for d in days], BOOK).parameters if p.key == "days")
+    others = [call(days=d) for d in days if d != first.value]
+    assert (first.runner_up is None) == (not others)
+    if first.runner_up is not None:
+        second = next(p for p in merge(others, BOOK).parameters if p.key == "days")
+        assert (first.runner_up.value, first.runner_up.votes) == (second.value, second.votes)
+        assert first.runner_up.share == second.votes / len(days) and first.runner_up.runner_up is None
+
+
 @pytest.mark.parametrize(("carrying", "of"), [(3, 10), (7, 10), (15, 22), (13, 23), (4, 4)])
 def test_an_optional_key_needs_more_than_its_share(carrying: int, of: int) -> None:
     for count in range(of + 1):
@@ -148,7 +159,7 @@ def test_values_and_their_types(spec: Any, right: list[tuple[Any, Any]], wrong: 
     [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25), (1.0, -math.inf, 0.0)],
 )
 def test_confidence_by_hand(share: float, logprob: float, sure: float) -> None:
-    assert VotedParameter("x", "v", 1, share, logprob).confidence == pytest.approx(sure, rel=1e-12)
+    assert VotedParameter("x", "v", 1, share, logprob).score == pytest.approx(sure, rel=1e-12)
 
 
 @given(st.integers(0, 9).map(lambda n: [f"k{i}" for i in range(n)]), st.integers(1, 40), st.integers(0, 5))

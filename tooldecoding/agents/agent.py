@@ -32,7 +32,9 @@ class Event:
     arguments : dict
         Of a call.
     confidence : dict of str to float
-        Of each argument, in [0, 1]; see ``voting.confidence``.
+        Of each argument, in [0, 1]; see ``tooldecoding.calls.confidence``.
+    call_confidence : float
+        Of the whole call.
     server, hints : str
         Who has the tool, and what the server says of it, such as ``readOnlyHint``. Nothing relies on that.
     failed, refused : bool
@@ -45,20 +47,16 @@ class Event:
     name: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
     confidence: dict[str, float] = field(default_factory=dict)
+    call_confidence: float = 1.0
     server: str = ""
     hints: str = ""
     failed: bool = False
     refused: bool = False
 
-    @property
-    def least(self) -> float:
-        """The confidence of the least certain argument; 1 without arguments."""
-        return min(self.confidence.values(), default=1.0)
-
     def to_json(self) -> dict[str, Any]:
         """Return the event as JSON, with the attributes of its kind."""
         names = {
-            "call": ("id", "name", "arguments", "confidence", "server", "hints"),
+            "call": ("id", "name", "arguments", "confidence", "call_confidence", "server", "hints"),
             "result": ("id", "name", "content", "failed", "refused"),
         }.get(self.kind, ("content",))
         return {"event": self.kind} | {name: getattr(self, name) for name in names}
@@ -165,7 +163,8 @@ class Agent:
     def _run(self, piece: CallPiece) -> Iterator[Event]:
         call, tool = piece.call, self.tools[piece.call.name]
         sure = {key: call.confidence(key) for key in call.arguments}
-        called = Event("call", "", piece.id, call.name, call.arguments, sure, tool.server, tool.hints)
+        about = (call.name, call.arguments, sure, call.confidence(), tool.server, tool.hints)
+        called = Event("call", "", piece.id, *about)
         yield called
         refused = self._approve is not None and not self._approve(called)
         try:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from lookup.schema.schema import identity
+from lookup.schema.equality import identity
+from tooldecoding.calls.confidence import ARGUMENT, USUAL, Calibration
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.grounding.grounding import Grounding
 from voting import CandidateCall, VotedCall, VotedParameter
@@ -20,10 +21,8 @@ class DecodedCall:
         The call with the votes for each parameter.
     candidates : tuple of CandidateCall
         One for each decoded order.
-    confidences : tuple of float
-        Confidence in each of ``voted.parameters``, in [0, 1].
     min_confidence : float, optional
-        Parameters below it need confirmation.
+        A call below it needs confirmation, and so does each argument below it.
     groundings : tuple of Grounding, or None
         Where each of ``voted.parameters`` was said; None if nobody knows who said what.
     ungrounded : tuple of str
@@ -32,16 +31,21 @@ class DecodedCall:
         The optional arguments that were voted and left out, because nobody said them.
     not_offered : tuple of str
         The optional keys of which nobody said any value: the model could not choose them.
+    name_confidence : float or None
+        The probability of the name among those of all tools, in [0, 1]; None if the model wrote it within free text.
+    calibration : Calibration
+        What makes the probability of being right of the call's score.
     """
 
     voted: VotedCall
     candidates: tuple[CandidateCall, ...]
-    confidences: tuple[float, ...]
     min_confidence: float | None = None
     groundings: tuple[Grounding, ...] | None = None
     ungrounded: tuple[str, ...] = ()
     left_out: tuple[VotedParameter, ...] = ()
     not_offered: tuple[str, ...] = ()
+    name_confidence: float | None = None
+    calibration: Calibration = USUAL
 
     @property
     def name(self) -> str:
@@ -63,8 +67,24 @@ class DecodedCall:
         """As ``identity``, with what was left out."""
         return self.name, identity(self.arguments | {p.key: p.value for p in self.left_out})
 
-    def confidence(self, key: str) -> float:
-        """Return the confidence in the value of a key, in [0, 1]; KeyError if the call does not have the key."""
+    @property
+    def confidences(self) -> tuple[float, ...]:
+        """The probability that each of ``voted.parameters`` is right, in [0, 1]."""
+        return tuple(ARGUMENT.probability(p.score) for p in self.voted.parameters)
+
+    @property
+    def score(self) -> float:
+        """The product of the scores of the arguments and of ``name_confidence``, in [0, 1]; ranks calls."""
+        return self.voted.score if self.name_confidence is None else self.name_confidence * self.voted.score
+
+    def confidence(self, key: str | None = None) -> float:
+        """Return the probability that the call is right, or the value of a key, in [0, 1].
+
+        It is a probability only as far as ``calibration`` was fitted to calls of the same kind (``tooldecoding tune``).
+        KeyError if the call does not have the key.
+        """
+        if key is None:
+            return self.calibration.probability(self.score)
         return dict(zip(self.arguments, self.confidences, strict=True))[key]
 
     def shown(self, show: Callable[[str], str]) -> "DecodedCall":
@@ -72,9 +92,23 @@ class DecodedCall:
         return replace(self, candidates=tuple(_shown(candidate, show) for candidate in self.candidates))
 
     @property
+    def is_unsure(self) -> bool:
+        """Whether the call is below ``min_confidence``."""
+        return self.min_confidence is not None and self.confidence() < self.min_confidence
+
+    @property
+    def doubts_tool(self) -> bool:
+        """Whether the name is less sure than each argument."""
+        least = min((p.score for p in self.voted.parameters), default=1.0)
+        return self.name_confidence is not None and self.name_confidence < least
+
+    @property
     def needs_confirmation(self) -> tuple[bool, ...]:
-        """Whether each of ``voted.parameters`` is below ``min_confidence``."""
-        return tuple(self.min_confidence is not None and c < self.min_confidence for c in self.confidences)
+        """Whether each of ``voted.parameters`` is below ``min_confidence``, in an unsure call at least one."""
+        most = self.min_confidence if self.min_confidence is not None else 0.0
+        if self.is_unsure and min(self.confidences, default=0.0) >= most:
+            return tuple(c == min(self.confidences) for c in self.confidences)
+        return tuple(c < most for c in self.confidences)
 
     def __str__(self) -> str:
         pairs = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())

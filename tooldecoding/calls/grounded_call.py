@@ -1,5 +1,6 @@
 """A voted call beside the conversation: what nobody said is left out where it may be, and marked where it may not."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -12,13 +13,15 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.grounding.grounding import ASKING, Grounding, ground, is_named
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import DecodeOptions
+from tooldecoding.options.decode_options import Ask
 from voting import CandidateCall, VotedCall, VotedParameter, merge
 
 NOT_SAID: Final = "the conversation does not say it"
 _MOST_CHOICES: Final = 5000
 """Characters of the members of an enum that are looked for one by one."""
 _MOST_DESCRIPTION: Final = 200
-"""Characters of a description in a question."""
+"""Characters of a description, or of a value, in a question."""
+_WHETHER: Final = "whether you want that"
 
 
 class GroundedVote(NamedTuple):
@@ -123,19 +126,36 @@ def _obeys(parameters: list[VotedParameter], tool: ToolSpec) -> bool:
     return True
 
 
-def to_ask(call: DecodedCall, messages: Sequence[Message]) -> list[str]:
-    """Return what of a call nobody said, without what the assistant has just asked for: no answer is one, too."""
+def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, ask: Ask) -> list[str]:
+    """Return what is asked in place of a call: what nobody said, and what is unsure; nothing if the call is made.
+
+    What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure.
+
+    >>> to_ask(call, messages, tool, "both")  # doctest: +SKIP
+    ['city (The city.)', 'days (is it 3, or 13?)']
+    """
     last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
-    listed = last.partition(ASKING.format(call.name))[2]  # as ``question`` writes it
-    asked = {part.partition(" (")[0] for part in listed.split("; ")}
-    return [path for path in call.ungrounded if path not in asked]
+    listed = last.partition(ASKING.format(call.name))[2]  # as it is written here
+    asked = {part.partition(" (")[0] for part in listed.split("; ") if part}
+    wanted = {}
+    if ask in ("ungrounded", "both"):
+        wanted = {path: _about(path, tool) for path in call.ungrounded if path not in asked}
+    if ask in ("unsure", "both") and call.is_unsure and not asked:
+        if call.doubts_tool:
+            wanted[_WHETHER] = ""
+        else:
+            pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
+            wanted = {p.key: _which(p) for p, unsure in pairs if unsure} | wanted
+    return [f"{path} ({about})" if about else path for path, about in wanted.items()]
 
 
-def question(paths: Sequence[str], tool: ToolSpec) -> str:
-    """Return what to ask a user in place of a call, with the names of what nobody said."""
-    wanted = []
-    for path in paths:
-        spec = next(spec for spec in tool.parameters if f"{path}.".startswith(f"{spec.name}."))
-        about = " ".join(spec.description.split())[:_MOST_DESCRIPTION]
-        wanted.append(f"{path} ({about})" if about else path)
-    return ASKING.format(tool.name) + "; ".join(wanted)
+def _about(path: str, tool: ToolSpec) -> str:
+    spec = next(spec for spec in tool.parameters if f"{path}.".startswith(f"{spec.name}."))
+    return " ".join(spec.description.split())[:_MOST_DESCRIPTION]
+
+
+def _which(parameter: VotedParameter) -> str:
+    """Return the question between a value and its runner-up."""
+    values = [p.value for p in (parameter, parameter.runner_up) if p is not None]
+    shown = (json.dumps(value, ensure_ascii=False, default=str)[:_MOST_DESCRIPTION] for value in values)
+    return f"is it {', or '.join(shown)}?"

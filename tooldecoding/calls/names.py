@@ -1,6 +1,7 @@
 """The choice of what is called: the name trie (paper, section 3.1)."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -43,12 +44,15 @@ class NameTrie(Trie):
         demand_distinct(texts, "tools")
         super().__init__(table, texts, [entry.tool for entry in self._entries])
 
-    async def choose(self, branch: Branch) -> int:
-        """Let the model choose a tool, and write its name and bracket; returns the number of the tool."""
-        number, _ = await branch.choose(self)
+    async def choose(self, branch: Branch) -> tuple[int, float]:
+        """Let the model choose a tool, and write its name and bracket.
+
+        Returns the number of the tool, and the probability of its name among all names.
+        """
+        number, logprobs = await branch.choose(self)
         tool, behind = self._entries[number]
         branch.take_back(behind)
-        return tool
+        return tool, math.exp(min(0.0, sum(logprobs)))
 
     def called(self, written: bytes) -> tuple[int, int] | None:
         """Return the tool whose name and bracket ``written`` begins with, and the number of their bytes."""

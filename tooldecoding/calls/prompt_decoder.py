@@ -9,10 +9,11 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from tooldecoding.calls.confidence import Calibration
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern
-from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, question, to_ask
+from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, to_ask
 from tooldecoding.calls.next_call import CallsAsList, NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
@@ -20,7 +21,7 @@ from tooldecoding.calls.sampling import Sampler
 from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
-from tooldecoding.grounding.grounding import index_of
+from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.scheduler import together
@@ -52,7 +53,7 @@ class DecodedPrompt(NamedTuple):
         The format of the calls, if it is not that of the options.
     asked : DecodedCall or None
         The call in whose place a question stands, or that is left out behind other calls: required arguments of it were
-        not said.
+        not said, or it is unsure.
     next_call_log_odds : sequence of float
         For each call behind which another one could follow, in order: the natural log-odds of that.
     """
@@ -155,7 +156,7 @@ class PromptDecoder:
         branch.draft_tokens = self._options.draft_tokens
         while True:
             number = len(decoded_calls)
-            tool = called or await self._name(branch, number)
+            tool, name_confidence = (called, None) if called else await self._name(branch, number)
             if self._asked_for and any(tool.spec.needs_result_of(self._tools[c.name].spec) for c in decoded_calls):
                 branch.release()
                 return decoded
@@ -164,13 +165,13 @@ class PromptDecoder:
             optional = optional_to_offer(tool, self._index, self._options)
             orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
-            call = await self.decode_call(tool, orders, branch, optional)
-            asked = to_ask(call, self._conversation) if self._options.ask == "ungrounded" else []
+            call = await self.decode_call(tool, orders, branch, optional, name_confidence)
+            asked = to_ask(call, self._conversation, tool.spec, self._options.ask)
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:
                         kept.release()
-                return self._question(question(asked, tool.spec), call, text, calls, answer)
+                return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
             repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
             decoded_calls.append(call)
@@ -204,24 +205,30 @@ class PromptDecoder:
             return None
         return self._tools.next_call(number, self._only)
 
-    async def _name(self, branch: Branch, number: int) -> PreparedTool:
-        """Let the model choose a tool by the name trie, unless one is given."""
+    async def _name(self, branch: Branch, number: int) -> tuple[PreparedTool, float]:
+        """Let the model choose a tool by the name trie, unless one is given; returns the probability of its name."""
         if self._only is not None:
             branch.write(self._only + self._format.bracket_of(number))
-            return self._tools[self._only]
-        chosen = await self._tools.names(number).choose(branch)
-        return self._tools.tools[chosen]
+            return self._tools[self._only], 1.0
+        chosen, probability = await self._tools.names(number).choose(branch)
+        return self._tools.tools[chosen], probability
 
     async def decode_call(
-        self, tool: PreparedTool, orders: OrderDecoder, branch: Branch, optional: Sequence[ParameterSpec]
+        self,
+        tool: PreparedTool,
+        orders: OrderDecoder,
+        branch: Branch,
+        optional: Sequence[ParameterSpec],
+        name_confidence: float | None,
     ) -> DecodedCall:
         """Decode the arguments of a call in several orders, and vote."""
         options = self._options
         candidates = await orders.decode(branch)
         vote = grounded_vote(candidates, tool.spec, options, self._index)
-        confidences = tuple(parameter.confidence for parameter in vote.voted.parameters)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
-        return DecodedCall(vote.voted, candidates, confidences, options.min_confidence, *vote[1:], not_offered)
+        calibration = Calibration(options.confidence_offset, options.confidence_slope)
+        known = (name_confidence, calibration)
+        return DecodedCall(vote.voted, candidates, options.min_confidence, *vote[1:], not_offered, *known)
 
     @cached_property
     def _index(self) -> ConversationIndex | None:

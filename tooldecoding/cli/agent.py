@@ -46,7 +46,7 @@ class AgentCommand(McpOptions, ModelOptions):
     """Everything that ``tooldecoding agent`` can be told."""
 
     prompt: str = option(..., "The question; - reads stdin, and then nobody can be asked.", metavar="TEXT")
-    yes: bool = option(False, "Ask only for calls with an argument below --min-confidence.", only="command line")
+    yes: bool = option(False, "Ask only for calls below --min-confidence.", only="command line")
     allow: tuple[str, ...] = option((), "Never ask for this tool.", metavar="NAME", only="command line")
     min_confidence: Share = option(0.5, "What --yes takes as certain enough.", metavar="P")
     max_turns: Count = option(MOST_TURNS, "Most answers of the model, calls and text.")
@@ -70,7 +70,8 @@ class _Approval:
         return sys.stdin.readline().strip() or None
 
     def __call__(self, call: "Event") -> bool:
-        if call.name in self._command.allow or (self._command.yes and call.least >= self._command.min_confidence):
+        is_sure = call.call_confidence >= self._command.min_confidence
+        if call.name in self._command.allow or (self._command.yes and is_sure):
             return True
         if not self._somebody:
             self.missed = True
@@ -124,7 +125,7 @@ def _show(event: "Event", as_json: bool) -> None:
             console.print(_indented(event.content))
         case "call":
             about = f" of {event.server}" * bool(event.server) + f" (it says: {event.hints})" * bool(event.hints)
-            console.print("→ " + one_line(f"{event.name}{about}"))
+            console.print("→ " + one_line(f"{event.name}{about}") + f"   confidence {event.call_confidence:.2f}")
             for key, value in event.arguments.items():
                 console.print(f"    {one_line(f'{key} = {value!r}')}   confidence {event.confidence[key]:.2f}")
         case "result":

@@ -115,6 +115,8 @@ def _show_call(console: Console, call: "DecodedCall") -> None:
         for p in voted.parameters
     ]
     if call.min_confidence is not None:
+        doubt = ", needs confirmation" * call.is_unsure
+        console.print(Text(f"right with a probability of {call.confidence():.3f}{doubt}"))
         columns.append("confidence")
         for row, confidence, unsure in zip(rows, call.confidences, call.needs_confirmation, strict=True):
             row.append(f"{confidence:.3f}" + ", needs confirmation" * unsure)
@@ -239,7 +241,7 @@ _PANELS: Final = {
         *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),
         *("next_call_threshold", "draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
     ),
-    "Vote": ("orders", "optional_share", "min_confidence"),
+    "Vote": ("orders", "optional_share", "min_confidence", "confidence_offset", "confidence_slope"),
     "Conversation": ("optional_arguments", "ask", "never_ask"),
     "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
     "Many machines": ("ray", "actors", "gpus_per_actor"),

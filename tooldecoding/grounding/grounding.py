@@ -16,7 +16,7 @@ import regex
 
 from lookup.dictionary import ParameterSpec
 from lookup.schema.leaves import Constants
-from lookup.schema.nodes import Conjunction, Lists, Objects
+from lookup.schema.nodes import LazySchema, Lists, Objects
 from lookup.schema.value_schema import schema_of
 from tooldecoding.chat.messages import Message
 from tooldecoding.grounding.dates import date_said, read_dates, read_time, short_name_said, time_said
@@ -127,15 +127,15 @@ def ground(spec: ParameterSpec, value: Any, index: ConversationIndex) -> Groundi
     Nothing is missing where nothing was made up: of the documented default, of the only value that is allowed, of null
     and of false.
     """
-    schema = schema_of(spec).conjunction
+    schema = schema_of(spec).lazy_schema
     spans, missing = _Parts(index).walk(spec.name, value, schema, ())
     if value == spec.default or _is_only_value(schema):
         missing = []
     return Grounding(tuple(dict.fromkeys(spans)), tuple(missing))
 
 
-def _is_only_value(schema: Conjunction) -> bool:
-    branches = schema.node.branches
+def _is_only_value(schema: LazySchema) -> bool:
+    branches = schema.node.alternatives
     return len(branches) == 1 and isinstance(branches[0], Constants) and len(branches[0].values) == 1
 
 
@@ -147,7 +147,7 @@ class _Parts:
         self._left = _MOST_PARTS
 
     def walk(
-        self, key: str, value: Any, schema: Conjunction | None, path: tuple[str, ...]
+        self, key: str, value: Any, schema: LazySchema | None, path: tuple[str, ...]
     ) -> tuple[list[Span], list[str]]:
         """Return where a part of a value was said, and what of it is missing.
 
@@ -155,7 +155,7 @@ class _Parts:
         ----------
         key : str
             The nearest key of an object above the part.
-        schema : Conjunction or None
+        schema : LazySchema or None
             That of the part, if it is documented.
         """
         self._left -= 1
@@ -195,15 +195,15 @@ class _Parts:
         return spans, min(lacking, key=len) if spans else [".".join(path)]
 
 
-def _branch(schema: Conjunction | None, kind: type[Objects] | type[Lists]) -> Any:
+def _branch(schema: LazySchema | None, kind: type[Objects] | type[Lists]) -> Any:
     """Return how a schema documents objects, or lists; None if it does not."""
-    branches = () if schema is None else schema.node.branches
+    branches = () if schema is None else schema.node.alternatives
     return next((branch for branch in branches if isinstance(branch, kind)), None)
 
 
-def _is_member(schema: Conjunction | None, value: Any) -> bool:
+def _is_member(schema: LazySchema | None, value: Any) -> bool:
     """Whether a value is a member of a documented enum."""
-    branches = () if schema is None else schema.node.branches
+    branches = () if schema is None else schema.node.alternatives
     return any(isinstance(branch, Constants) and value in branch.values for branch in branches)
 
 

@@ -10,12 +10,14 @@ from pydantic import Field as Bounds
 
 from lookup.dictionary import UnknownKeys
 from lookup.values.grammar import Constraint
+from tooldecoding.calls.confidence import USUAL
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.option import (
     Count,
     CountOrNone,
+    Finite,
     NotNegative,
     Positive,
     Share,
@@ -37,7 +39,7 @@ Strategy = Literal["auto", "packed", "batched"]
 OptionalArguments = Literal["grounded", "all"]
 """Which optional arguments a call keeps; see ``tooldecoding.grounding``."""
 
-Ask = Literal["never", "ungrounded"]
+Ask = Literal["never", "ungrounded", "unsure", "both"]
 """When a question takes the place of a call."""
 
 Detail = Literal["full", "signatures", "names"]
@@ -60,7 +62,7 @@ class DecodeOptions:
     See Also
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
-    voting.confidence : ``min_confidence``.
+    tooldecoding.calls.confidence : ``min_confidence``, ``confidence_offset`` and ``confidence_slope``.
     """
 
     format: str = option(
@@ -124,12 +126,20 @@ class DecodeOptions:
         "grounded", "Which optional arguments a call keeps: all, or those that the conversation says."
     )
     ask: Ask = option(
-        "never", "ungrounded asks back, in place of a call, for required arguments that the conversation does not say."
+        "never",
+        "What is asked back in place of a call: ungrounded, for required arguments that the conversation does not say; "
+        "unsure, where the call is below min_confidence; both.",
     )
     never_ask: tuple[str, ...] = option(
         (), "An argument that the model may work out by itself.", metavar="[TOOL.]KEY", expected="keys"
     )
-    min_confidence: Share | None = option(None, "Mark parameters whose confidence is below this.", metavar="P")
+    min_confidence: Share | None = option(
+        None, "Mark calls, and arguments, that are right with a probability below this.", metavar="P"
+    )
+    confidence_offset: Finite = option(
+        USUAL.offset, "The confidence of a call is 1 / (1 + exp(-(offset + slope * ln(score)))); tune fits both."
+    )
+    confidence_slope: NotNegative = option(USUAL.slope, "See confidence_offset.")
 
     def __post_init__(self) -> None:
         check_all(self)

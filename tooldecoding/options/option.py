@@ -22,6 +22,8 @@ Count = Annotated[int, Bounds(ge=1)]
 """1 or more."""
 CountOrNone = Annotated[int, Bounds(ge=0)]
 """0 or more."""
+Finite = Annotated[float, Bounds(allow_inf_nan=False)]
+"""Any number."""
 Positive = Annotated[float, Bounds(gt=0, allow_inf_nan=False)]
 """Above 0."""
 NotNegative = Annotated[float, Bounds(ge=0, allow_inf_nan=False)]

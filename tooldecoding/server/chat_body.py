@@ -15,6 +15,7 @@ from voting import OrderScheme
 _MOST_STOPS: Final = 4
 _MOST_TOKENS: Final = 1 << 20
 _MOST_KEYS: Final = 1000
+_ASK: Final = {(False, False): "never", (False, True): "ungrounded", (True, False): "unsure", (True, True): "both"}
 
 _UNSUPPORTED: Final = (
     "audio", "function_call", "functions", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options",
@@ -53,7 +54,8 @@ class StreamOptions(Strict):
 class Extension(Strict):
     """``tooldecoding``: what only this server knows; the names are those of ``DecodeOptions``.
 
-    ``require_grounded`` is ``ask: ungrounded`` there, and ``tokens`` is of the answer.
+    ``require_grounded`` is ``ask: ungrounded`` there, ``min_confidence`` is ``ask: unsure`` as well. ``tokens`` is of
+    the answer.
     """
 
     documentation: Detail | None = None
@@ -74,8 +76,9 @@ class Extension(Strict):
     def options(self) -> dict[str, Any]:
         """The fields of ``DecodeOptions`` that are given."""
         given = self.model_dump(exclude_none=True, exclude={"tokens", "require_grounded"})
-        if self.require_grounded is not None:
-            given["ask"] = "ungrounded" if self.require_grounded else "never"
+        if self.require_grounded is not None or self.min_confidence is not None:
+            unsure, unsaid = self.min_confidence is not None, bool(self.require_grounded)
+            given["ask"] = _ASK[unsure, unsaid]
         return given
 
 

@@ -142,7 +142,7 @@ def answer_lookup(schema: Mapping[str, Any]) -> LookupDictionary:
     if schema == ANY_OBJECT:
         schema = {"type": "object", "properties": {_OBJECT: ANY_OBJECT}, "required": [_OBJECT]}
     tool = read_schema_tool({"name": "answer", "parameters": schema})
-    branches = value_schema(schema, Document(schema, documentation=True)).conjunction.inhabited
+    branches = value_schema(schema, Document(schema, documentation=True)).lazy_schema.inhabited
     if not tool.parameters or (branches and not any(isinstance(branch, Objects) for branch in branches)):
         raise PromptError(_NO_OBJECT)
     return LookupDictionary((replace(tool, name=NAME),))

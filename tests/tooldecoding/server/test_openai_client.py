@@ -144,7 +144,7 @@ def test_a_key_is_wanted(reference: ToolDecoder) -> None:
 
 
 def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
-    extension = {"order_limit": 2, "min_confidence": 1.0, "tokens": True}
+    extension = {"order_limit": 2, "min_confidence": 0.001, "tokens": True}
     request = CALLING | {"extra_body": {"tooldecoding": extension}}
     whole = ask(client, **request).tooldecoding
     *_, last = ask(client, **request, stream=True)
@@ -154,11 +154,19 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
     assert call["orders_used"] == call["orders_possible"] == 2
     assert {p["name"]: p["value"] for p in call["parameters"]}.keys() == {"city", "days"}
     for parameter in call["parameters"]:
-        assert 0 <= parameter["share"] <= 1 and parameter["needs_confirmation"] == (parameter["confidence"] < 1)
+        assert 0 <= parameter["share"] <= 1 and not parameter["needs_confirmation"]
+    assert 0.001 < call["confidence"] < 1 and not call["needs_confirmation"]
     for candidate in whole["candidates"]:
         assert "".join(token["text"] for token in candidate["tokens"]).find(candidate["text"]) >= 0
         assert {token["label"] for token in candidate["tokens"]} <= {"free", "forced", "constrained"}
     assert whole["valid"] and whole["errors"] == []
+
+
+def test_a_call_below_the_confidence_becomes_a_question(client: Any) -> None:
+    answer = ask(client, **CALLING, extra_body={"tooldecoding": {"min_confidence": 1.0}})
+    [whole], asked = answer.choices, answer.tooldecoding["asked"]
+    assert (whole.finish_reason, whole.message.tool_calls, asked["needs_confirmation"]) == ("stop", None, True)
+    assert whole.message.content.startswith(f"Before I call {asked['name']}, please tell me: ")
 
 
 def test_a_call_becomes_a_question_where_it_must_be_grounded(client: Any) -> None:

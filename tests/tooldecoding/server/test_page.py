@@ -40,6 +40,7 @@ def hostile() -> dict[str, Any]:
     """Each hostile text as a key, a value, a token, a label, an error and an order."""
     nested = {"__proto__": {"polluted": True}, "constructor": [HOSTILE[1]]}
     voted = {"votes": 1, "share": 0.5, "logprob": -0.02, "confidence": 0.45, "needs_confirmation": True}
+    voted |= {"runner_up": {"value": HOSTILE, "votes": 1, "confidence": 0.1}}
     said = {"said": [{"message": 0, "start": 2, "end": 9}, {"message": 0, "start": 5, "end": 10**9}], "missing": [""]}
     voted |= {"grounding": said}
     parameters = [{"name": text, "value": text, "truncated": True, **voted} for text in HOSTILE]
@@ -129,7 +130,7 @@ def test_hostile_names_and_values_are_text(tab: Any) -> None:
     expect(tab.locator("#results")).to_have_attribute("aria-busy", "false")
     [body] = sent
     assert body["tools"] == tools and body["messages"][0]["content"] == HOSTILE[1]
-    assert body["model"] == MODEL and body["tooldecoding"] == {"tokens": True, "min_confidence": 0.8}
+    assert body["model"] == MODEL and body["tooldecoding"] == {"tokens": True}
 
     written = [re.sub("[\u202a-\u202e\u2066-\u2069]", lambda c: f"⟨U+{ord(c[0]):04X}⟩", text) for text in HOSTILE]
     rows = tab.get_by_role("table", name="Vote").locator("tbody tr")

@@ -1,4 +1,4 @@
-"""Shapes of numbers and of listed literals (``lookup.values.shapes``)."""
+"""Parsers of numbers and of listed literals (``lookup.values.parsers``)."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import regex
 
 from lookup.schema.number_range import Numbers
-from lookup.values.shapes import LeafShape, Span, byte_length, spans_of
+from lookup.values.parsers import CharRange, LeafParser, byte_length, char_ranges
 
 _IN_NUMBERS: Final = "-+.0123456789eE"
 
@@ -22,7 +22,7 @@ class AnyNumbers:
     def __init__(self, pattern: str) -> None:
         self._pattern = regex.compile(pattern)
 
-    def whole(self, written: str) -> bool:
+    def complete(self, written: str) -> bool:
         """Whether it is a number."""
         return self._pattern.fullmatch(written) is not None
 
@@ -30,31 +30,31 @@ class AnyNumbers:
         """Whether a number begins so."""
         return self._pattern.fullmatch(written, partial=True) is not None
 
-    def rest(self, written: str) -> str:
+    def completion(self, written: str) -> str:
         """What completes the beginning of a number."""
-        return "" if self.whole(written) else "0"
+        return "" if self.complete(written) else "0"
 
 
-class Number(LeafShape):
+class Number(LeafParser):
     """Decimal numbers. The state is what is written."""
 
-    first = ""
+    initial = ""
 
     def __init__(self, numbers: Numbers | AnyNumbers) -> None:
         self.numbers = numbers
 
-    def step(self, state: str, character: str) -> str | None:
+    def advance(self, state: str, character: str) -> str | None:
         written = state + character
         return written if character in _IN_NUMBERS and self.numbers.possible(written) else None
 
-    def ends(self, state: str) -> bool:
-        return bool(state) and self.numbers.whole(state)
+    def may_end(self, state: str) -> bool:
+        return bool(state) and self.numbers.complete(state)
 
-    def rest(self, state: str) -> str:
-        return self.numbers.rest(state)
+    def completion(self, state: str) -> str:
+        return self.numbers.completion(state)
 
-    def spans(self, state: str) -> list[Span]:
-        return spans_of(c for c in _IN_NUMBERS if self.numbers.possible(state + c))
+    def allowed_ranges(self, state: str) -> list[CharRange]:
+        return char_ranges(c for c in _IN_NUMBERS if self.numbers.possible(state + c))
 
 
 class Stretch(NamedTuple):
@@ -107,13 +107,13 @@ def is_prefix_free(texts: Iterable[str]) -> bool:
     return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))
 
 
-class Literals(LeafShape):
+class Literals(LeafParser):
     """Given literals: the members of an enum, booleans, a default."""
 
     def __init__(self, literals: Iterable[str]) -> None:
         self.given = tuple(literals)
         self.literals = SortedTexts(self.given)
-        self.first = self.literals.whole
+        self.initial = self.literals.whole
 
     def only(self, wanted: Callable[[str], bool]) -> "Literals | None":
         """Those that are wanted; ``None`` if none is."""
@@ -127,15 +127,15 @@ class Literals(LeafShape):
     def shortest(self) -> str:
         return min(self.given, key=byte_length)
 
-    def step(self, state: Stretch, character: str) -> Stretch | None:
+    def advance(self, state: Stretch, character: str) -> Stretch | None:
         return self.literals.narrow(state, character)
 
-    def ends(self, state: Stretch) -> bool:
+    def may_end(self, state: Stretch) -> bool:
         return state.length > 0 and self.literals.ends(state)
 
-    def rest(self, state: Stretch) -> str:
+    def completion(self, state: Stretch) -> str:
         start, end, length = state
         return min((text[length:] for text in self.literals.texts[start:end]), key=byte_length)
 
-    def spans(self, state: Stretch) -> list[Span]:
-        return spans_of(character for character, _ in self.literals.stretches(state))
+    def allowed_ranges(self, state: Stretch) -> list[CharRange]:
+        return char_ranges(character for character, _ in self.literals.stretches(state))

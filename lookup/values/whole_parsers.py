@@ -1,4 +1,4 @@
-"""The shape of a whole value that obeys a schema, in each notation."""
+"""The parser of a whole value that obeys a schema, in each notation."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -6,20 +6,19 @@ from functools import partial
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT
 from lookup.schema.leaves import Constants, Texts
-from lookup.schema.nodes import Branch, Conjunction, Lists, Objects
-from lookup.values.any_shapes import any_shape, nested_shapes
+from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects
 from lookup.values.literal_values import is_literal
-from lookup.values.node_shapes import NO_VALUE, NodeShapes, written_members
+from lookup.values.node_parsers import NO_VALUE, NodeParsers, any_parser, nested_parsers, written_members
 from lookup.values.notations import QUOTED_TEXT, Notation, RawText, TextSyntax, inside, raw_text, renderer
-from lookup.values.plain_shapes import Literals
-from lookup.values.shapes import Enclosed, Shape, Union
-from lookup.values.texts import any_text, text_shape
+from lookup.values.parsers import Enclosed, Union, ValueParser
+from lookup.values.plain_parsers import Literals
+from lookup.values.texts import any_text, text_parser
 
 _BRACKETS = "[{"
 
 
-def whole_shape(conjunction: Conjunction, notation: Notation) -> Shape:
-    """The shape of the values that some schemas allow together.
+def whole_parser(lazy_schema: LazySchema, notation: Notation) -> ValueParser:
+    """The parser of the values that some schemas allow together.
 
     Raises
     ------
@@ -27,59 +26,59 @@ def whole_shape(conjunction: Conjunction, notation: Notation) -> Shape:
         If they allow no value, or the notation cannot write one that is listed, or none at all.
     """
     reasons = [NO_VALUE]
-    anything = conjunction.node.anything
-    made = list(_anything(notation) if anything else _branches(conjunction.inhabited, notation, reasons))
+    anything = lazy_schema.node.anything
+    made = list(_anything(notation) if anything else _alternatives(lazy_schema.inhabited, notation, reasons))
     if not made:
         raise DocumentationError(reasons[-1])
     return made[0] if len(made) == 1 else Union(made)
 
 
-def _anything(notation: Notation) -> Iterator[Shape]:
+def _anything(notation: Notation) -> Iterator[ValueParser]:
     """Any value. A raw text before which nothing stands may be a scalar of any type."""
     if notation == "quoted":
         yield any_text(QUOTED_TEXT)
     elif isinstance(notation, RawText):
         same = notation.text_lead == notation.other_lead
         yield any_text(raw_text(notation, _BRACKETS if same else ""))
-        others = Union(nested_shapes(notation)) if same else any_shape(notation)
+        others = Union(nested_parsers(notation)) if same else any_parser(notation)
         yield Enclosed(notation.other_lead, others, notation.mark)
     else:
-        yield any_shape(notation)
+        yield any_parser(notation)
 
 
-def _branches(branches: Sequence[Branch], notation: Notation, reasons: list[str]) -> Iterator[Shape]:
-    """The values of each branch; ``reasons`` gets why the notation cannot write the lists or objects of a branch.
+def _alternatives(alternatives: Sequence[Alternative], notation: Notation, reasons: list[str]) -> Iterator[ValueParser]:
+    """The values of each alternative; ``reasons`` gets why the notation cannot write the lists or objects of one.
 
     Where nothing tells texts from others, a free text may be a scalar of any type, and between quotes anything. Raw, it
     may not begin with a bracket if there are lists or objects, so that these are well formed.
     """
     raw = notation if isinstance(notation, RawText) else None
     same = notation == "quoted" or (raw is not None and raw.text_lead == raw.other_lead)
-    free = [branch for branch in branches if same and isinstance(branch, Texts) and branch.language is ANY_TEXT]
-    nested = any(isinstance(branch, Lists | Objects) for branch in branches)
-    shapes = NodeShapes(notation)
-    inner: list[Shape] = []
-    for branch in branches if raw or not free else free[:1]:
-        match branch:
+    free = [one for one in alternatives if same and isinstance(one, Texts) and one.language is ANY_TEXT]
+    nested = any(isinstance(alternative, Lists | Objects) for alternative in alternatives)
+    parsers = NodeParsers(notation)
+    inner: list[ValueParser] = []
+    for alternative in alternatives if raw or not free else free[:1]:
+        match alternative:
             case Texts():
                 syntax = raw_text(raw, _BRACKETS if same and nested else "") if raw else _text(notation)
-                text = text_shape(syntax, branch.language)
+                text = text_parser(syntax, alternative.language)
                 if text is not None:
                     yield text
             case Constants(values):
                 yield Literals(written_members(values, renderer(notation), partial(is_literal, notation=notation)))
             case Lists() | Objects():
                 try:
-                    found = shapes.branch(branch) if raw else [_alone(branch, shapes, notation)]
+                    found = parsers.alternative(alternative) if raw else [_alone(alternative, parsers, notation)]
                 except DocumentationError as error:
                     reasons.append(str(error))
                 else:
                     inner += found if raw else []
                     yield from [] if raw else found
             case _ if raw:
-                inner += [] if free else shapes.branch(branch)
+                inner += [] if free else parsers.alternative(alternative)
             case _:
-                yield _alone(branch, shapes, notation)
+                yield _alone(alternative, parsers, notation)
     if raw and inner:
         yield Enclosed(raw.other_lead, Union(inner), raw.mark)
 
@@ -88,9 +87,9 @@ def _text(notation: Notation) -> TextSyntax:
     return QUOTED_TEXT if notation == "quoted" else inside(notation).texts[0]
 
 
-def _alone(branch: Branch, shapes: NodeShapes, notation: Notation) -> Shape:
+def _alone(alternative: Alternative, parsers: NodeParsers, notation: Notation) -> ValueParser:
     """A list, an object, a number, or a listed value that stands alone or between quotes."""
-    if notation == "python-json" and isinstance(branch, Objects):
-        shapes = NodeShapes("json")
-    shape = shapes.branch(branch)[0]
-    return Enclosed("'", shape, "'") if notation == "quoted" else shape
+    if notation == "python-json" and isinstance(alternative, Objects):
+        parsers = NodeParsers("json")
+    parser = parsers.alternative(alternative)[0]
+    return Enclosed("'", parser, "'") if notation == "quoted" else parser

@@ -1,0 +1,64 @@
+"""Confidence that is tuned: a probability, and a limit below which so many are wrong as a risk allows."""
+
+import math
+from random import Random
+
+import pytest
+
+from eval.statistics import auroc
+from eval.tuning.confidence import LabelledCall, calibrated, limit_of, study
+from tooldecoding.calls.confidence import USUAL, Calibration
+
+TRUE = Calibration(5.0, 6.0)
+
+
+def drawn(count: int, seed: int, truth: Calibration = TRUE) -> list[LabelledCall]:
+    """Calls whose chances are known."""
+    rng = Random(seed)
+    scores = [math.exp(-rng.expovariate(2.0)) for _ in range(count)]
+    return [LabelledCall(f"d{n // 2}", s, rng.random() < truth.probability(s)) for n, s in enumerate(scores)]
+
+
+@pytest.mark.parametrize("truth", [TRUE, Calibration(0.0, 0.5), Calibration(1.5, 3.0)])
+def test_the_calibration_is_found_again(truth: Calibration) -> None:
+    found = calibrated(drawn(4000, 1, truth))
+    for score in (0.05, 0.3, 0.7, 1.0):
+        assert found.probability(score) == pytest.approx(truth.probability(score), abs=0.06)
+
+
+def test_few_calls_stay_near_the_default() -> None:
+    assert calibrated([]) == USUAL
+    right = calibrated([LabelledCall("d", 0.9, True)] * 5)
+    assert USUAL.probability(0.9) < right.probability(0.9) < 0.99
+    assert calibrated([LabelledCall("d", n / 40, n < 20) for n in range(40)]).slope >= 0  # never the wrong way round
+
+
+@pytest.mark.parametrize("risk", [0.05, 0.2])
+def test_a_risk_holds_for_other_calls(risk: float) -> None:
+    broken, none, unseen = 0, 0, drawn(20_000, 0)
+    for seed in range(1, 41):
+        calls = drawn(600, seed)
+        found = calibrated(calls)
+        limit = limit_of(calls, found, risk)
+        passing = [call for call in unseen if limit is not None and found.probability(call.score) >= limit]
+        none += not passing
+        broken += bool(passing) and sum(not call.right for call in passing) / len(passing) > risk
+    assert broken <= 5 and none < 20  # one in twenty is expected to
+
+
+def test_too_few_calls_show_no_risk() -> None:
+    perfect = [LabelledCall("d", 0.9, True)]
+    assert limit_of(perfect * 89, USUAL, 0.05) is None
+    limit = limit_of(perfect * 90, USUAL, 0.05)
+    assert limit is not None and USUAL.probability(0.9) - 1e-5 < limit <= USUAL.probability(0.9)
+    assert limit_of([*perfect * 90, LabelledCall("d", 0.9, False)], USUAL, 0.05) is None, "equal calls pass together"
+
+
+def test_the_record() -> None:
+    record = study(drawn(800, 3), 0.1, 0)
+    assert record["calls"] == 800 and record["held_out"]["calibration_error"] < 0.08
+    assert 0 < record["passing"] < 800 and record["held_out"]["wrong"] <= 0.2 * record["held_out"]["passing"]
+    assert "min_confidence" not in study(drawn(800, 3), None, 0)
+    nothing = study([], 0.1, 0)
+    assert (nothing["auroc"], nothing["min_confidence"], nothing["passing"]) == (None, None, 0)
+    assert auroc([3, 2, 1, 1], [True, False, True, False]) == pytest.approx((1 + 1 + 0 + 0.5) / 4)
