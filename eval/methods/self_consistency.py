@@ -194,6 +194,8 @@ class SampledLogits(NextTokenLogits):
 
     def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
         """Return what is likely to be drawn from some tokens, at most so many, with weights that sum to 1 or less."""
+        if not len(tokens):
+            return []
         drawn = self.values[tokens].astype(np.float64)
         weights = np.exp(drawn - drawn.max())
         places = np.argsort(-weights, kind="stable")[:most]

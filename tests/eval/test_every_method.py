@@ -184,6 +184,7 @@ def test_draws_follow_the_softmax() -> None:
     # four standard errors of the most variable share
     assert counts[tokens] / 5_000 == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(5_000))
     assert SampledLogits(logits, GumbelNoise(5, 0.7), 0).logprob(2) == logits.logprob(2)
+    assert SampledLogits(logits, GumbelNoise(5, 0.7), 0).likeliest_among(tokens[:0], 3) == []
 
 
 PYTHONIC = CALL_FORMATS["pythonic"]
