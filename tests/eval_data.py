@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.benchmarks.api_bank.benchmark import API_BANK
+from eval.benchmarks.api_bank.benchmark import API_BANK, LEVEL_1
 from eval.benchmarks.api_bank.checker import TOOLS
-from eval.benchmarks.api_bank.data import LEVEL_1
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
 from eval.tuning.decoded_prompt import DecodedCall

@@ -11,10 +11,9 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from eval.bench.clock import PassClock
-from eval.bench.subject import Subject
+from eval.bench.machine import PassClock
+from eval.bench.subject import Subject, Workload
 from eval.bench.teacher import Lesson, TaughtEngine, TaughtProcessor
-from eval.bench.workload import Workload
 from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import call_grammar
 from eval.methods.peers import load_peer, run_peer
@@ -30,7 +29,7 @@ from tooldecoding.result import DecodeResult
 
 
 @dataclass(frozen=True)
-class Run:
+class Measurement:
     """The cost of one run, in seconds: after the prompt's forward pass and in all, both without the teacher's time.
 
     ``outside`` is the part of ``decode`` outside of forward passes and output layer, and ``constraint`` the same for
@@ -78,12 +77,12 @@ class EngineMethod:
         self.name, self.note, self.preparation = name, note, preparation or {}
         self._subject = subject
         self._decode = decode
-        self._tasks = workload.tasks
-        self._lessons = [Lesson(task, subject.decoder.table) for task in workload.tasks]
+        self._examples = workload.examples
+        self._lessons = [Lesson(example, subject.decoder.table) for example in workload.examples]
         tools = LookupDictionary((workload.tool,))
-        self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.tasks]
+        self._requests = [Request(list(t.prompt_ids), tools, options) for t in workload.examples]
 
-    def run(self) -> Run:
+    def run(self) -> Measurement:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder, engines = self._subject.decoder, self._subject.engines
         engines.clock = clock = PassClock(decoder.model.device)
@@ -91,12 +90,12 @@ class EngineMethod:
         made = self._decode(self._requests)
         clock.stop()
         counted = []
-        for task, one in zip(self._tasks, made, strict=True):
-            require_same(self.name, task.text(), one.text)
+        for example, one in zip(self._examples, made, strict=True):
+            require_same(self.name, example.text(), one.text)
             for candidate in one.calls[0].candidates if isinstance(one, DecodeResult) else ():
-                require_same(self.name, task.text(candidate.order), f"[{candidate.text}]")
+                require_same(self.name, example.text(candidate.order), f"[{candidate.text}]")
             counted.append(one.counters.to_json() if isinstance(one, DecodeResult) else one.counters)
-        return Run(
+        return Measurement(
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,
@@ -157,8 +156,8 @@ class GenerateMethod:
         self.name, self.note = name, ""
         self.preparation: Mapping[str, float] = {}
         self._model = model
-        prompts = [task.prompt_ids for task in workload.tasks]
-        self._calls = [task.call_ids for task in workload.tasks]
+        prompts = [example.prompt_ids for example in workload.examples]
+        self._calls = [example.call_ids for example in workload.examples]
         used = {token for call in self._calls for token in call}
         end = tokenizer.eos_token_id
         if end is None:
@@ -172,7 +171,7 @@ class GenerateMethod:
         self._wanted = wanted.repeat_interleave(beams, dim=0)
         self._config = plain_search(steps, beams, [end])
 
-    def run(self) -> Run:
+    def run(self) -> Measurement:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         clock = PassClock(self._model.device)
         taught = TaughtProcessor(self._wanted, self._width, clock)
@@ -186,7 +185,7 @@ class GenerateMethod:
         clock.stop()
         for call, row in zip(self._calls, output[:, self._width :].tolist(), strict=True):
             require_same(self.name, list(call), row[: len(call)])
-        return Run(
+        return Measurement(
             decode=clock.decode,
             total=clock.total,
             outside=clock.outside,

@@ -14,10 +14,9 @@ import pandas as pd
 import torch
 
 from eval.bench.machine import describe_machine
-from eval.bench.methods import GenerateMethod, Method, Run, library, tool_decoding
+from eval.bench.methods import GenerateMethod, Measurement, Method, library, tool_decoding
 from eval.bench.options import GREEDY, BenchOptions, beams_of
-from eval.bench.subject import Subject, load_subject
-from eval.bench.workload import Workload, make_workload
+from eval.bench.subject import Subject, Workload, load_subject, make_workload
 from eval.errors import writing
 from eval.options import PEER_METHODS
 from tooldecoding.files.manifest import write_whole
@@ -40,7 +39,7 @@ class Cell:
     about: Mapping[str, Any]
     methods: dict[str, dict[str, Any]]
     missing: dict[str, str]
-    rounds: list[dict[str, Run]] = field(default_factory=list)
+    rounds: list[dict[str, Measurement]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything known about the cell, with every run."""
@@ -145,7 +144,7 @@ class BenchRunner:
         rounds = 1 + self._options.repeat
         with self._bar(name, rounds * len(methods)) as advance:
             for number in range(rounds):
-                runs: dict[str, Run] = {}
+                runs: dict[str, Measurement] = {}
                 shuffled = list(methods)
                 Random(f"{self._options.seed}/{name}/{number}").shuffle(shuffled)
                 for method in shuffled:
@@ -164,7 +163,7 @@ class BenchRunner:
 
     def _new_cell(self, subject: Subject, workload: Workload) -> tuple[Cell, list[Method]]:
         """Return a cell that describes model, workload and settings, with all methods that can be measured."""
-        options, decoder, tasks = self._options, subject.decoder, workload.tasks
+        options, decoder, examples = self._options, subject.decoder, workload.examples
         model = decoder.model
         decode = DecodeOptions(format="api-bank", max_calls=1, seed=options.seed)
         if options.draft_tokens is not None:
@@ -175,12 +174,12 @@ class BenchRunner:
             "dtype": str(model.dtype).removeprefix("torch."),
             "vocabulary": len(decoder.table.texts),
             "strategy": decoder.strategy,
-            "batch": len(tasks),
-            "prompt_tokens": [len(t.prompt_ids) for t in tasks],
-            "call_tokens": [len(t.call_ids) for t in tasks],
-            "call": tasks[0].text(),
+            "batch": len(examples),
+            "prompt_tokens": [len(t.prompt_ids) for t in examples],
+            "call_tokens": [len(t.call_ids) for t in examples],
+            "call": examples[0].text(),
             "copied_values": workload.copied_values,
-            "values": len(tasks[0].values),
+            "values": len(examples[0].values),
             "draft_tokens": decode.draft_tokens,
         }
         methods: list[Method] = [
@@ -198,7 +197,7 @@ class BenchRunner:
         return Cell(about, heads, missing), methods
 
 
-def _run(method: Method) -> Run:
+def _run(method: Method) -> Measurement:
     """Run a method once, without garbage collection."""
     gc.collect()
     gc.disable()

@@ -6,18 +6,16 @@ The method still does all its work: forward pass, output layer, and its own sele
 own time is measured and subtracted from the method's.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
-from transformers import LogitsProcessor, PreTrainedModel
+from transformers import LogitsProcessor
 
-from eval.bench.clock import PassClock
-from eval.bench.workload import END, OPENING, SEPARATOR, Task
-from tooldecoding.engines.choose_engine import EngineFactory
+from eval.bench.machine import PassClock
+from eval.bench.subject import END, OPENING, SEPARATOR, Example
 from tooldecoding.engines.engine import BranchId, Engine, Feed
-from tooldecoding.engines.language_model import LanguageModel, Wanted
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -29,7 +27,7 @@ _CONTEXT = 128
 
 
 class Lesson:
-    """The wanted tokens of one task.
+    """The wanted tokens of one example.
 
     After a prefix of the call, the lesson wants the rest of the current value or key, then the missing keys in
     documentation order, then the end. After any other text it wants nothing.
@@ -38,10 +36,10 @@ class Lesson:
     that begin the same text, for libraries that refuse the tokenizer's own.
     """
 
-    def __init__(self, task: Task, table: TokenTable) -> None:
+    def __init__(self, example: Example, table: TokenTable) -> None:
         self._table = table
-        self._prompt = table.join(task.prompt_ids)
-        self._pairs = list(task.pairs.values())
+        self._prompt = table.join(example.prompt_ids)
+        self._pairs = list(example.pairs.values())
         self._tokens = {piece: token for token, piece in enumerate(table.texts) if piece}
         self._longest = max(map(len, self._tokens))
         self._known: dict[bytes, dict[int, float]] = {}
@@ -104,34 +102,6 @@ class TaughtProcessor(LogitsProcessor):
         with self._clock.teaching():
             step = input_ids.shape[1] - self._prompt
             return scores.scatter_add_(1, self._wanted[:, step, None], self._bonus)
-
-
-class WatchedEngines(EngineFactory):
-    """The product's engines, with a clock that times their forward passes and output layers.
-
-    Attributes
-    ----------
-    clock : PassClock
-        Set before each run.
-    """
-
-    clock: PassClock
-
-    def __init__(self, model: PreTrainedModel) -> None:
-        super().__init__(model, "auto", 0)
-        self._model = _WatchedModel(model, self)
-
-
-class _WatchedModel(LanguageModel):
-    def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
-        super().__init__(model)
-        self._factory = factory
-
-    def forward(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
-    ) -> tuple[list[list[NextTokenLogits]], Any]:
-        with self._factory.clock.forward_pass():
-            return super().forward(arguments, wanted)
 
 
 @dataclass

@@ -1,7 +1,8 @@
 """Calls in Python text, read without running anything. BFCL's and ACEBench's decoders run ``eval`` on parts of it.
 
 A text, a nesting and numbers are bounded, and arithmetic is that of numbers, and ``+`` of texts; beyond that a
-prediction counts as one that cannot be read.
+prediction counts as one that cannot be read. There, ``9**9**9`` hangs the official decoder, and a call such as
+``len('a') + 1`` is executed.
 """
 
 import ast
@@ -11,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.python_calls import syntax_tree
 from tooldecoding.formats.reading import UnreadableCallError
 
@@ -39,8 +41,30 @@ _RESERVED: Final = frozenset({"from", "class", "return", "false", "true", "id", 
 """Words that ToolBench writes as ``is_…``."""
 
 
-def read_calls(nodes: Sequence[ast.expr]) -> list[tuple[str, dict[str, Any]]]:
-    """Names and arguments of calls; all of them stand in one prediction.
+def decode_calls(text: str) -> list[Call]:
+    """Return the calls in a prediction, in its sequence, as BFCL's decoder reads them; none for ``[]`` and no text.
+
+    As ``default_decode_ast_prompting`` of bfcl-eval 2026.3.23 has it: back quotes, spaces and newlines around the text
+    are dropped and missing brackets added; what remains must be one Python list of calls, whose values ``read_calls``
+    describes.
+
+    Raises
+    ------
+    UnreadableCallError
+        If it is anything else, or beyond the bounds. No other exception, whatever the text.
+    """
+    text = text.strip("`\n ")
+    opening, closing = "" if text.startswith("[") else "[", "" if text.endswith("]") else "]"
+    body = syntax_tree(opening + text + closing)
+    if isinstance(body, ast.Call):  # ``[f](a=1) # ]``
+        return read_calls([body])
+    if isinstance(body, ast.List | ast.Tuple):
+        return read_calls(body.elts)
+    raise UnreadableCallError(f"expected a list of calls, found {type(body).__name__}")
+
+
+def read_calls(nodes: Sequence[ast.expr]) -> list[Call]:
+    """Return calls; all of them stand in one prediction.
 
     Positional arguments are dropped; of two values for one key the last counts; ``**anything`` is a key of its own
     (``UNPACKED``). Any operator before a number negates it (``+5``, ``~5`` and ``not 5`` are -5). A name is its own
@@ -63,11 +87,11 @@ def evaluate(text: str) -> Any:
     return _arithmetic(syntax_tree(text), 0)
 
 
-def _call(node: ast.expr, depth: int) -> tuple[str, dict[str, Any]]:
+def _call(node: ast.expr, depth: int) -> Call:
     if not isinstance(node, ast.Call):
         raise UnreadableCallError(f"expected a call, found {type(node).__name__}")
     pairs = ((UNPACKED if k.arg is None else k.arg, _value(k.value, depth + 1)) for k in node.keywords)
-    return _dotted_name(node.func), dict(pairs)
+    return Call(_dotted_name(node.func), dict(pairs))
 
 
 def _value(node: ast.expr, depth: int) -> Any:
@@ -90,8 +114,8 @@ def _value(node: ast.expr, depth: int) -> Any:
         case ast.Call(keywords=[]):
             return _source(node)
         case ast.Call():
-            name, arguments = _call(node, depth)
-            return {name: arguments}
+            call = _call(node, depth)
+            return {call.name: call.arguments}
         case ast.Subscript(value, index):
             return f"{_source(value)}[{_source(index)}]"
         case _:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final
 
-from eval.benchmarks.acebench.benchmark import ACEBENCH
+from eval.benchmarks.acebench import ACEBENCH
 from eval.benchmarks.api_bank.benchmark import API_BANK
-from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.bfcl import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.restbench import RESTBENCH
 from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd import SGD

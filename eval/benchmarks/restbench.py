@@ -7,12 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.data_files import read_json_file, read_json_rows
 from eval.benchmarks.python_calls import writable_name
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
-from eval.validation import validated
+from eval.validation import read_json_file, read_json_rows, validated
 from lookup import extract
 from lookup.dictionary import ToolSpec
 from lookup.errors import ToolDecodingError

@@ -13,11 +13,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, PositiveInt
 
-from eval.benchmarks.bfcl.parser import pythonic_calls
-from eval.benchmarks.data_files import read_json_rows, read_lines
+from eval.benchmarks.python_calls import decode_calls
 from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
-from eval.validation import validated
+from eval.validation import read_json_rows, read_lines, validated
 from lookup.dictionary import MISSING, ToolSpec
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.documentation import Documentation
@@ -98,7 +97,7 @@ class SchemaGuidedDialogue(Benchmark):
         ``wrong_count``, ``wrong_name``, ``unexpected_key``, ``missing_key`` and ``wrong_value``.
         """
         try:
-            calls = pythonic_calls(prediction)
+            calls = decode_calls(prediction)
         except UnreadableCallError as error:
             return Judgement(False, "no_call", str(error), None)
         [reference] = sample.calls

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.data_files import documentation_of, listed, read_json_rows
 from eval.benchmarks.python_calls import python_name
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.validity import VALIDITY_NOTE, FirstCall
 from eval.errors import EvalError
-from eval.validation import validated
+from eval.validation import documentation_of, listed, read_json_rows, validated
 from tooldecoding.chat.messages import Message
 
 GROUPS: Final = ("G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction")

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from eval.benchmarks.bfcl.parser import pythonic_calls
-from eval.benchmarks.error_class import attempted_names
-from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample
+from eval.benchmarks.python_calls import decode_calls
+from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample, attempted_names
 from lookup.dictionary import LookupDictionary
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
@@ -58,7 +57,7 @@ class FirstCall(Benchmark):
         tools = sample.documentation.lookup
         calls: tuple[Call, ...] | None = None
         try:
-            calls = pythonic_calls(prediction)
+            calls = tuple(decode_calls(prediction))
             problems = [problem for call in calls for problem in _problems(call, tools)]
             if not calls:
                 problems = [("no call", "expected a call, found none")]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.commands.benchmark_command import BenchmarkCommand, show_scores
+from eval.commands.eval import BenchmarkCommand, show_scores
 from eval.errors import EvalError
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra

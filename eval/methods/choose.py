@@ -8,10 +8,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.peers import load_peer, run_peer
 from eval.methods.plain_decoding import PlainDecoder
-from eval.methods.prediction import Prediction, candidate_rows
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from eval.methods.self_consistency import SelfConsistency
-from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
+from eval.methods.tooldec import ToolDecResult, run_tooldec
 from eval.options import EvalOptions
 from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder
@@ -37,28 +36,15 @@ def make_method(
     """
     scored = ScoredText.of(settings, call_format)
     own = CALL_FORMATS[settings.format] if settings.template == "chat" else None
-
-    def plain(beams: int = 1) -> PlainDecoder:
-        return PlainDecoder(model, tokenizer, beams, own)
-
-    if settings.method == "greedy":
-        return _read(plain().run, scored)
-    if settings.method == "beam":
-        return _read(plain(settings.beams).run, scored)
+    if settings.method in ("greedy", "beam"):
+        beams = settings.beams if settings.method == "beam" else 1
+        return _read(PlainDecoder(model, tokenizer, beams, own).run, scored)
     # no prompt is kept for the next: samples are compared as if each came alone
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
-
-    def decode(requests: Sequence[Request]) -> list[Prediction]:
-        return [
-            _prediction(result, CALL_FORMATS[settings.format], len(requests), scored)
-            for result in decoder.run(requests)
-        ]
-
     match settings.method:
         case "tooldec":
             return lambda requests: [
-                _tooldec_prediction(result, len(requests), scored)
-                for result in run_tooldec(decoder, requests)
+                _tooldec_prediction(result, len(requests), scored) for result in run_tooldec(decoder, requests)
             ]
         case "xgrammar" | "llguidance":
             peer = load_peer(settings.method, decoder.table)
@@ -67,7 +53,10 @@ def make_method(
             samples, temperature = settings.samples, settings.sample_temperature
             return SelfConsistency(decoder, scored, samples, temperature, settings.seed).run
         case _:
-            return decode
+            written = CALL_FORMATS[settings.format]
+            return lambda requests: [
+                _prediction(result, written, len(requests), scored) for result in decoder.run(requests)
+            ]
 
 
 def _read(method: Method, scored: ScoredText) -> Method:

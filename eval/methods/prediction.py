@@ -1,11 +1,25 @@
-"""What a method wrote for one sample."""
+"""What a method wrote for one sample, and what of it is scored: calls as the benchmark writes them."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from eval.options import EvalOptions
+from lookup.dictionary import LookupDictionary
+from lookup.errors import LiteralError
+from lookup.values.literal_values import read_value, render_value
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.known_formats import CALL_FORMATS
+from tooldecoding.formats.reading import UnreadableCallError
 from tooldecoding.result import finite
 from voting import CandidateCall
+
+_MOST_STARTS: Final = 256
+"""Places in a text in which calls may begin."""
+
+_ARGUMENTS: Final = ("arguments", "parameters")
+"""What the arguments of a call are called."""
 
 
 @dataclass(frozen=True)
@@ -69,3 +83,93 @@ def candidate_rows(calls: Sequence[Sequence[CandidateCall]]) -> list[dict[str, A
         for number, candidates in enumerate(calls)
         for candidate in candidates
     ]
+
+
+@dataclass(frozen=True)
+class ScoredText:
+    """Turns what a method wrote in one format into what is scored, in the benchmark's.
+
+    ``as_it_stands`` says that the text itself is scored, with what stands around its calls: where the prompt asks for
+    the benchmark's format and nothing else. A chat model may also write text before its calls.
+    """
+
+    written: CallFormat
+    scored: CallFormat
+    as_it_stands: bool
+
+    @classmethod
+    def of(cls, settings: EvalOptions, call_format: str) -> "ScoredText":
+        """Return what turns the predictions of a run into the benchmark's call format."""
+        same = settings.format == call_format and settings.template != "chat"
+        return cls(CALL_FORMATS[settings.format], CALL_FORMATS[call_format], same)
+
+    def of_calls(self, text: str, calls: Sequence[Call]) -> str:
+        """Return the calls that stand in a text as the benchmark writes them; the text itself if there are none."""
+        return text if self.as_it_stands or not calls else self.scored.render(calls)
+
+    def of_text(self, text: str, tools: LookupDictionary) -> str:
+        """Return the calls that the format's reader finds at the end of a text; the text itself if it finds none."""
+        if self.as_it_stands:
+            return text
+        return self.of_calls(text, read_calls(self.written, text, tools))
+
+
+def read_calls(call_format: CallFormat, text: str, tools: LookupDictionary) -> list[Call]:
+    """Return the calls at the end of a text, behind any other text; none if the format's reader finds none.
+
+    Values are those of the documented types. A call of an unknown tool, or with an unknown key, is a call too.
+    """
+    ended = text.rstrip()
+    for start in _starts(call_format, ended):
+        try:
+            found = call_format.reader(ended[start:])
+        except UnreadableCallError:
+            continue
+        return [Call(name, {k: _typed(call_format, tools, name, k, v) for k, v in pairs}) for name, pairs in found]
+    return []
+
+
+def read_leniently(text: str) -> list[Call]:
+    """Return the calls that stand in a text as JSON objects, as a server with a forgiving parser finds them.
+
+    They may stand bare, in fences, in tags or in lists, with any text around them. An object is a call if it has a name
+    and an object of arguments; what is read is neither checked nor mended.
+    """
+    calls, place, reader = [], text.find("{"), json.JSONDecoder()
+    for _ in range(_MOST_STARTS):
+        if place < 0:
+            break
+        try:
+            found, end = reader.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            found, end = {}, place + 1
+        arguments = next((found[key] for key in _ARGUMENTS if isinstance(found.get(key), dict)), None)
+        if isinstance(found.get("name"), str) and arguments is not None:
+            calls.append(Call(found["name"], arguments))
+        else:
+            end = place + 1
+        place = text.find("{", end)
+    return calls
+
+
+def _starts(call_format: CallFormat, text: str) -> Iterator[int]:
+    """Yield the places where what opens the calls begins."""
+    opener = call_format.opener
+    opening = next((mark for mark in call_format.marks if opener.startswith(mark)), opener[0])
+    place = text.find(opening)
+    for _ in range(_MOST_STARTS):
+        if place < 0:
+            return
+        yield place
+        place = text.find(opening, place + 1)
+
+
+def _typed(call_format: CallFormat, tools: LookupDictionary, name: str, key: str, value: Any) -> Any:
+    """Return a value as the decoder would read it: readers do not know the documentation."""
+    spec = next((p for p in tools[name].parameters if p.name == key), None) if name in tools else None
+    if spec is None:
+        return value
+    try:
+        return read_value(render_value(value, call_format.notation), spec, call_format.notation)
+    except LiteralError:
+        return value

@@ -84,31 +84,21 @@ class Prompter:
         longest = self.tokenizer.model_max_length
         if longest > _NO_LIMIT:
             return shots
-        while shots and self._tokens(self._composed(sample, shots)) + self.settings.max_text_tokens > longest:
+        room = longest - self.settings.max_text_tokens
+        while shots and len(self.tokenizer(self._composed(sample, shots), verbose=False)["input_ids"]) > room:
             shots.pop()
         return shots
 
-    def _tokens(self, text: str) -> int:
-        return len(self.tokenizer(text, verbose=False)["input_ids"])
-
     def _composed(self, sample: Sample, shots: Sequence[Sample]) -> str:
-        examples = self._example_lines(shots)
-        dialogue = self._dialogue(sample)
-        lines = [*examples, *dialogue]
-        prompt = bfcl_prompt if self.settings.template == "bfcl" else api_bank_prompt
-        return prompt(self._tools(sample), lines, self._instruction, self._ending)
-
-    def _tools(self, sample: Sample) -> str:
-        documentation, detail = sample.documentation, self.settings.documentation
-        return documentation.as_bfcl(detail) if self.settings.template == "bfcl" else documentation.as_api_bank(detail)
+        lines, detail = [*self._example_lines(shots), *self._dialogue(sample)], self.settings.documentation
+        instruction = API_BANK_INSTRUCTION if self.settings.format == "api-bank" else BFCL_INSTRUCTION
+        if self.settings.template == "bfcl":
+            return bfcl_prompt(sample.documentation.as_bfcl(detail), lines, instruction, self._ending)
+        return api_bank_prompt(sample.documentation.as_api_bank(detail), lines, instruction, self._ending)
 
     @property
     def _format(self) -> CallFormat:
         return CALL_FORMATS[self.settings.format]
-
-    @property
-    def _instruction(self) -> str:
-        return API_BANK_INSTRUCTION if self.settings.format == "api-bank" else BFCL_INSTRUCTION
 
     @property
     def _ending(self) -> str:

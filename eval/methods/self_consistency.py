@@ -7,23 +7,30 @@ values and optional keys are sampled. So only the origin of the candidates diffe
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 from zlib import crc32
 
-from eval.methods.prediction import Prediction, candidate_rows
-from eval.methods.sampling import Sample, SampledTokens
-from eval.methods.scored_text import ScoredText
+import numpy as np
+
+from eval.methods.prediction import Prediction, ScoredText, candidate_rows
+from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
+from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.formats.call_format import Call
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.fed_tokens import FedTokens
+
+Noise = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class SelfConsistency:
@@ -77,10 +84,11 @@ class SelfConsistency:
 
     async def _sample(self, request: Request, run: RequestRun, branch: Branch, number: int) -> DecodedPrompt:
         prompt, options, table = str(request.prompt), request.options, self._decoder.table
-        sample = Sample(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
-        branch.fed = SampledTokens(branch.fed, sample)
+        noise = GumbelNoise(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
+        branch.fed = SampledTokens(branch.fed, noise)
         tools, ids = self._preparations.of(request.tools, options), run.prompt_ids
-        decoder = PromptDecoder(tools, options, table, ids, prompt, request.stop, in_values=sample.switched_on)
+        decoder = _SampleDecoder(tools, options, table, ids, prompt, request.stop)
+        decoder.noise = noise
         return await decoder.decode(branch)
 
     def _vote(self, request: Request, results: Sequence[DecodeResult], prompts: int) -> Prediction:
@@ -111,3 +119,121 @@ def _with_calls(result: DecodeResult, calls: Sequence[Call]) -> str:
     own = form.render([Call(c.name, c.arguments) for c in result.calls])
     before = result.text.removesuffix(form.ending(result.text, own))
     return before + form.ending(result.text, form.render(calls))
+
+
+@dataclass
+class GumbelNoise:
+    """The random numbers of one sample; a token's do not depend on batches, drafts or passes.
+
+    Attributes
+    ----------
+    seed : int
+        Names the sample among all; 0 or more.
+    temperature : float
+        0 takes the likeliest token.
+    on : bool
+        Whether tokens are sampled now; otherwise the likeliest is taken.
+    """
+
+    seed: int
+    temperature: float
+    on: bool = False
+
+    def at(self, place: int, size: int) -> Noise:
+        """Return what is added to the logits of the token at ``place``; float32, shape (size,)."""
+        drawn = np.random.default_rng((self.seed, place)).gumbel(scale=self.temperature, size=size)
+        return drawn.astype(np.float32)
+
+
+class _SampleDecoder(PromptDecoder):
+    """Decodes one sample: the values of its calls are drawn, and the choice of optional keys."""
+
+    noise: GumbelNoise
+
+    async def decode_call(self, *given: Any) -> DecodedCall:
+        """See PromptDecoder."""
+        self.noise.on = True
+        try:
+            return await super().decode_call(*given)
+        finally:
+            self.noise.on = False
+
+
+class SampledLogits(NextTokenLogits):
+    """Logits with noise: the likeliest admissible token of them is a sample. Log-probabilities are the model's own.
+
+    To every logit a number from the standard Gumbel distribution, times the temperature, is added. The highest
+    perturbed logit among the admissible tokens is then a draw from the softmax over these tokens at this temperature
+    (the Gumbel-max trick; Maddison, Tarlow and Minka 2014). So the decoder itself samples, without a change to it.
+    """
+
+    def __init__(self, clean: NextTokenLogits, noise: GumbelNoise, place: int) -> None:
+        self._clean = clean
+        self._noise = noise
+        self._place = place
+
+    @cached_property
+    def values(self) -> Noise:
+        """The perturbed logits of all tokens, shape (vocabulary,)."""
+        clean = self._clean.values
+        perturbed: Noise = clean + self._noise.at(self._place, len(clean))
+        return perturbed
+
+    @property
+    def best(self) -> int:
+        """The token that is drawn from the whole vocabulary."""
+        return int(self.values.argmax())
+
+    def logprob(self, token: int) -> float:
+        """Return the natural log-probability of a token in the whole vocabulary, without temperature and noise."""
+        return self._clean.logprob(token)
+
+    def share(self, tokens: Tokens) -> float:
+        """Return the probability of all these tokens together, without temperature and noise."""
+        return self._clean.share(tokens)
+
+    def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
+        """Return what is likely to be drawn from some tokens, at most so many, with weights that sum to 1 or less."""
+        if not len(tokens):
+            return []
+        drawn = self.values[tokens].astype(np.float64)
+        weights = np.exp(drawn - drawn.max())
+        places = np.argsort(-weights, kind="stable")[:most]
+        return list(zip(tokens[places].tolist(), (weights[places] / weights.sum()).tolist(), strict=True))
+
+    def best_among(self, tokens: Tokens) -> tuple[int, float]:
+        """Return the token that is drawn from some (ids ascending), and its log-probability among them."""
+        place = int(self.values[tokens].argmax())
+        clean = self._clean.values[tokens].astype(np.float64)
+        return int(tokens[place]), float(clean[place] - np.logaddexp.reduce(clean))
+
+
+class SampledTokens(FedTokens):
+    """The tokens of a branch whose next token is sampled while its sample is switched on.
+
+    Parameters
+    ----------
+    fed : FedTokens
+        The branch as it stands.
+    """
+
+    def __init__(self, fed: FedTokens, noise: GumbelNoise, place: int = 0) -> None:
+        super().__init__(fed.engine, fed.branch_id, fed.unfed, fed.logits, fed.tried)
+        self._noise = noise
+        self._place = place
+
+    def fork(self) -> "SampledTokens":
+        """Return a new branch that has read the same tokens."""
+        return SampledTokens(super().fork(), self._noise, self._place)
+
+    def settle(self, token: int) -> None:
+        """Append a token."""
+        super().settle(token)
+        self._place += 1
+
+    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
+        """Return the logits behind the settled tokens, perturbed if sampling is on."""
+        logits = await super().compute(try_next, among)
+        if not self._noise.on or not self._noise.temperature:
+            return logits
+        return SampledLogits(logits, self._noise, self._place)

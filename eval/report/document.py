@@ -10,12 +10,12 @@ from pandas import DataFrame, Series
 
 from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import writing
-from eval.metrics.accuracy import Accuracy, auroc
 from eval.report.charts import coverage_chart, error_chart, pass_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
 from eval.report.table import NONE, Table, counted, escaped, markdown
 from eval.report.value_tables import value_table, vote_table
+from eval.statistics import Accuracy, auroc
 
 _HEADS: Final = ("model", "method")
 _COSTS: Final = {

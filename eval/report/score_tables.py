@@ -12,9 +12,8 @@ from typing import Final
 from pandas import DataFrame
 
 from eval.benchmarks.samples import ERROR_CLASSES
-from eval.metrics.accuracy import Accuracy, Estimate, unweighted_mean
-from eval.metrics.significance import holm, mcnemar
 from eval.report.table import NONE, Table, counted, percent, probability, share
+from eval.statistics import Accuracy, Estimate, holm, mcnemar, unweighted_mean
 
 AWARENESS_CATEGORIES: Final = frozenset({"live_relevance", "live_irrelevance", "irrelevance"})
 """BFCL's categories that only ask whether a call is made; its totals leave them out."""

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from eval.metrics.accuracy import Accuracy, Estimate
+from eval.statistics import Accuracy, Estimate
 from tooldecoding.cli.console import shown
 from tooldecoding.cli.console import table as console_table
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from pandas import DataFrame, MultiIndex, Series
 
-from eval.metrics.significance import clustered, holm, sign_flips
 from eval.report.table import NONE, Table, points, probability
+from eval.statistics import clustered, holm, sign_flips
 from eval.votes.value_slot import ALL, COUNTS, ValueSlot
 
 KINDS: Final = ("required", "optional", "presence")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError
-from eval.methods.scored_text import read_leniently
+from eval.methods.prediction import read_leniently
 from eval.validation import read_rows
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.known_formats import CALL_FORMATS

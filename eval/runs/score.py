@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.error_class import classify
-from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample, classify
 from eval.errors import writing
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.validation import Text

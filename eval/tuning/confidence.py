@@ -16,7 +16,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import beta
 
-from eval.metrics.accuracy import auroc
+from eval.statistics import auroc
 from tooldecoding.calls.confidence import USUAL, Calibration
 
 LEVEL: Final = 0.05

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.methods.prediction import Prediction
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import Prediction, ScoredText
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, score
 from eval.tuning.confidence import LabelledCall

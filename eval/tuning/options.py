@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field as Bounds
 
-from eval.commands.benchmark_command import BenchmarkCommand
+from eval.commands.eval import BenchmarkCommand
 from eval.errors import EvalError
 from tooldecoding.options.option import Count, Positive, check_all, option
 

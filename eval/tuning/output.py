@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import yaml
 
-from eval.metrics.accuracy import Estimate
 from eval.report.table import NONE, Table, percent, probability
+from eval.statistics import Estimate
 from tooldecoding.cli.console import shown
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of

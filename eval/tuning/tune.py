@@ -12,7 +12,7 @@ from eval.bench.machine import describe_machine, machine_line
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.errors import EvalError, writing
 from eval.methods.choose import Draft, Method, make_method, predict_all
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import ScoredText
 from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
 from eval.runs.run_folder import PREDICTIONS, RunFolder

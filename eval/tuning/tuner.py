@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from eval.metrics.accuracy import Accuracy
+from eval.statistics import Accuracy
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
 from eval.tuning.confidence import study
 from eval.tuning.decoded_prompt import VoteOptions

@@ -14,7 +14,7 @@ from eval.runs.predictions import PredictionRow
 from eval.runs.score import Judge
 from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded, revote
 from eval.tuning.evidence import remembered
-from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, Kind, ValueSlot
+from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, SlotKind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -121,7 +121,7 @@ class _Questions:
         self._open = benchmark.open_keys(sample)
         self._judge = judge
 
-    def kinds(self, spec: ParameterSpec) -> tuple[Kind, ...]:
+    def kinds(self, spec: ParameterSpec) -> tuple[SlotKind, ...]:
         """Return what is asked about a parameter."""
         if spec.required:
             return ("required",)
@@ -129,7 +129,7 @@ class _Questions:
             return ()
         return ("optional", "presence") if spec.name in self._reference.arguments else ("presence",)
 
-    def right(self, kind: Kind, key: str, given: Mapping[str, Any]) -> bool:
+    def right(self, kind: SlotKind, key: str, given: Mapping[str, Any]) -> bool:
         """Whether the arguments of a call answer a question right."""
         arguments = dict(self._reference.arguments)
         if kind == "presence" and key in given and key in arguments:

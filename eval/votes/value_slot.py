@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from eval.validation import Text
 
-Kind = Literal["required", "optional", "presence"]
+SlotKind = Literal["required", "optional", "presence"]
 
 COUNTS: Final = (1, 2, 3, 4, 6, 12)
 """Numbers of orders whose votes are compared."""
@@ -31,7 +31,7 @@ class ValueSlot(BaseModel, frozen=True):
     dialogue: Text
     tool: Text
     key: Text
-    kind: Kind
+    kind: SlotKind
     keys: int
     type: Text
     places: Sequence[int]

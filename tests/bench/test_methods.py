@@ -14,12 +14,11 @@ import torch
 
 from boundaries.vocabularies import FOLDER, FOUND
 from command_line import Cli
-from eval.bench.methods import EngineMethod, GenerateMethod, Method, Run, library
+from eval.bench.methods import EngineMethod, GenerateMethod, Measurement, Method, library
 from eval.bench.methods import tool_decoding as method_of
 from eval.bench.options import BenchOptions
-from eval.bench.subject import Subject, load_subject
+from eval.bench.subject import RAGGED, Example, Subject, Workload, load_subject, make_workload
 from eval.bench.teacher import BONUS, Lesson
-from eval.bench.workload import RAGGED, Task, Workload, make_workload
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from tooldecoding.options import DecodeOptions
@@ -48,14 +47,14 @@ def tool_decoding(work: Workload, limit: int, vocabulary: str = "", **options: A
     return method_of(subject(vocabulary), work, DecodeOptions(order_limit=limit, max_calls=1, **options))
 
 
-def timed(method: Method) -> Run:
+def timed(method: Method) -> Measurement:
     """A run of the method, which checks what was written; its times add up."""
     run = method.run()
     assert 0 <= run.constraint <= run.outside < run.decode < run.total and run.teacher > 0
     return run
 
 
-def formula_passes(task: Task, limit: int, table: TokenTable) -> int:
+def formula_passes(example: Example, limit: int, table: TokenTable) -> int:
     """The passes of a voted call without drafts, from its text alone: the most decisions that one of its orders takes.
 
     A decision is a token that writes a part of a value or its closing quote, even if it also writes other text. One
@@ -63,19 +62,19 @@ def formula_passes(task: Task, limit: int, table: TokenTable) -> int:
     own tokens for it.
     """
     options = DecodeOptions(order_limit=limit)
-    orders = draw_orders(tuple(task.values), limit, options.orders, options.seed)
-    return max(_free_tokens(task, order, table) for order in orders) + (len(orders) > 1)
+    orders = draw_orders(tuple(example.values), limit, options.orders, options.seed)
+    return max(_free_tokens(example, order, table) for order in orders) + (len(orders) > 1)
 
 
-def _free_tokens(task: Task, order: tuple[str, ...], table: TokenTable) -> int:
-    text = task.text(order)
+def _free_tokens(example: Example, order: tuple[str, ...], table: TokenTable) -> int:
+    text = example.text(order)
     free = bytearray(len(text.encode()))
     for key in order:
-        start = text.index(task.pairs[key]) + len(f"{key}='")
-        size = len(task.values[key]) + 1
+        start = text.index(example.pairs[key]) + len(f"{key}='")
+        size = len(example.values[key]) + 1
         free[start : start + size] = b"\1" * size
     place, count = 0, 0
-    for token in table.encode_after(table.join(task.prompt_ids[-64:]), text.encode()):
+    for token in table.encode_after(table.join(example.prompt_ids[-64:]), text.encode()):
         size = len(table.text(token))
         count += any(free[place : place + size])
         place += size
@@ -89,7 +88,7 @@ def _free_tokens(task: Task, order: tuple[str, ...], table: TokenTable) -> int:
 def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(vocabulary: str, batch: int, limit: int) -> None:
     work, table = workload(batch, vocabulary, value_tokens=3), subject(vocabulary).decoder.table
     run = timed(tool_decoding(work, limit, vocabulary, draft_tokens=0))
-    assert run.passes == max(formula_passes(task, limit, table) for task in work.tasks) >= 4 * 3
+    assert run.passes == max(formula_passes(example, limit, table) for example in work.examples) >= 4 * 3
     assert subject(vocabulary).label == (f"tiny with {Path(vocabulary).name}" if vocabulary else "tiny")
     assert not vocabulary or subject(vocabulary).decoder.model.config.vocab_size == len(table.texts)
 
@@ -104,7 +103,7 @@ def test_drafts_save_passes_and_change_nothing(limit: int) -> None:
 def test_generate_writes_the_call(batch: int, beams: int) -> None:
     work = workload(batch)
     run = timed(generate(work, beams))
-    calls, prompts = [len(t.call_ids) for t in work.tasks], [len(t.prompt_ids) for t in work.tasks]
+    calls, prompts = [len(t.call_ids) for t in work.examples], [len(t.prompt_ids) for t in work.examples]
     assert (run.passes, run.written) == (max(calls), sum(calls))
     assert run.positions == beams * (sum(prompts) + sum(calls) - batch)
     cached = beams * batch * (max(prompts) + max(calls) - 1)
@@ -131,12 +130,12 @@ def test_an_installed_library_writes_the_call(monkeypatch: pytest.MonkeyPatch, n
 
 
 def test_a_token_that_a_library_refuses_has_others_that_begin_the_same_text() -> None:
-    [task] = workload().tasks
+    [example] = workload().examples
     table = subject().decoder.table
-    wanted = Lesson(task, table).wanted(table.join([*task.prompt_ids, task.call_ids[0]]))
+    wanted = Lesson(example, table).wanted(table.join([*example.prompt_ids, example.call_ids[0]]))
     own, *others = sorted(wanted, key=wanted.__getitem__, reverse=True)
-    assert (own, wanted[own]) == (task.call_ids[1], BONUS) and others
-    behind = task.text()[len(table.text(task.call_ids[0])) :]
+    assert (own, wanted[own]) == (example.call_ids[1], BONUS) and others
+    behind = example.text()[len(table.text(example.call_ids[0])) :]
     assert all(behind.startswith(table.text(token).decode()) for token in others)
     lengths = [len(table.text(token)) for token in others]
     assert lengths == sorted(lengths, reverse=True) and max(wanted[token] for token in others) < BONUS
@@ -160,15 +159,15 @@ def test_prompt_and_values_have_so_many_tokens_and_a_share_stands_in_the_prompt(
     length: int, copied: float, count: int
 ) -> None:
     made, table = workload(prompt_tokens=length, copied=copied), subject().decoder.table
-    [task] = made.tasks
-    assert len(task.prompt_ids) == length and table.join(task.call_ids).decode() == task.text()
-    assert all(len(table.encode_after(b"='", value.encode())) == 5 for value in task.values.values())
-    prompt = table.join(task.prompt_ids).decode()
-    assert sum(value in prompt for value in task.values.values()) == count == made.copied_values
+    [example] = made.examples
+    assert len(example.prompt_ids) == length and table.join(example.call_ids).decode() == example.text()
+    assert all(len(table.encode_after(b"='", value.encode())) == 5 for value in example.values.values())
+    prompt = table.join(example.prompt_ids).decode()
+    assert sum(value in prompt for value in example.values.values()) == count == made.copied_values
 
 
 def test_prompts_of_a_batch_are_ragged_and_seeded() -> None:
-    lengths = [len(task.prompt_ids) for task in workload(batch=8).tasks]
+    lengths = [len(example.prompt_ids) for example in workload(batch=8).examples]
     assert len(set(lengths)) > 1 and all(abs(length - 400) <= RAGGED * 400 for length in lengths)
     assert workload(batch=8) == workload(batch=8) != workload(batch=8, seed=1)
 
@@ -227,7 +226,7 @@ def test_an_interrupt_leaves_the_finished_rounds(
 ) -> None:
     some = iter(range(3))
 
-    def run(method: EngineMethod, real: Callable[[EngineMethod], Run] = EngineMethod.run) -> Run:
+    def run(method: EngineMethod, real: Callable[[EngineMethod], Measurement] = EngineMethod.run) -> Measurement:
         if next(some, None) is None:
             raise KeyboardInterrupt
         return real(method)

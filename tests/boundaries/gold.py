@@ -9,7 +9,7 @@ from pathlib import Path
 from boundaries.judge import Case, is_admitted_call
 from data import rows
 from eval.benchmarks.api_bank.benchmark import API_BANK
-from eval.benchmarks.bfcl.benchmark import BFCL_LIVE, BFCL_V1
+from eval.benchmarks.bfcl import BFCL_LIVE, BFCL_V1
 from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd import SGD
 from lookup import extract

@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data, rows
-from eval.benchmarks.api_bank.benchmark import API_BANK, render_truth
-from eval.benchmarks.api_bank.checker import TOOLS
-from eval.benchmarks.api_bank.data import LEVEL_1, LEVEL_2, LEVELS, load_samples
-from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
+from eval.benchmarks.api_bank.benchmark import API_BANK, LEVEL_1, LEVEL_2, LEVELS, load_samples, render_truth
+from eval.benchmarks.api_bank.checker import TOOLS, get_api_call, parse_arguments
 from eval.errors import EvalError
 from eval_data import MUSIC, Bank, Turn, api_row, bank, described, only, write_files
 from growth import assert_linear

@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 
-import eval.schemas.engines as engines
+import eval.bench.schemas as engines
 from command_line import Cli
 from data import rows
+from eval.bench.schemas import LOADERS, Compile, SchemaGrammar, Take, Worker, measure, read_sample
+from eval.bench.tables import verdicts
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
-from eval.schemas.engines import LOADERS, Compile, Grammar, Take
-from eval.schemas.run import Worker, measure, read_sample
-from eval.schemas.tables import verdicts
 from eval_data import write_files
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.models.loading import load_tokenizer
@@ -31,7 +30,7 @@ def load_stub(tokenizer: str) -> Compile:
     return _compiled
 
 
-def _compiled(schema: Any) -> Grammar:
+def _compiled(schema: Any) -> SchemaGrammar:
     if schema.get("refuse"):
         raise ValueError("no grammar\nof this")
     while schema.get("hang"):
@@ -44,12 +43,12 @@ def _compiled(schema: Any) -> Grammar:
         return lambda token: token is None or next(left, None) is not None
 
     notes = ["const"] if "const" in schema else []
-    return Grammar(start, lambda value: bool(value == schema.get("const", value)), lambda: notes)
+    return SchemaGrammar(start, lambda value: bool(value == schema.get("const", value)), lambda: notes)
 
 
 def load_strict(tokenizer: str) -> Compile:
     """Refuses everything."""
-    return lambda schema: Grammar(lambda: lambda token: token is not None)
+    return lambda schema: SchemaGrammar(lambda: lambda token: token is not None)
 
 
 def load_nothing(tokenizer: str) -> Compile:
@@ -80,7 +79,7 @@ def stubs() -> Iterator[None]:
         patch.setattr(engines, "OWN", "numpy")
         patch.setattr(engines, "LOADERS", {"numpy": load_stub, **dict.fromkeys(PEER_METHODS, load_strict)})
         patch.setattr(engines, "version", version)
-        patch.setattr("eval.schemas.run.get_context", lambda _: get_context("fork"))  # a fresh process takes seconds
+        patch.setattr("eval.bench.schemas.get_context", lambda _: get_context("fork"))  # a fresh process takes seconds
         yield
 
 
@@ -132,7 +131,7 @@ def test_a_run_goes_on_behind_an_interrupt(
 
 
 def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.schemas.run.MOST_SECONDS", 1)
+    monkeypatch.setattr("eval.bench.schemas.MOST_SECONDS", 1)
     worker = Worker("stub", load_stub, tiny_model_path)
     try:
         for way in ("hang", "die"):

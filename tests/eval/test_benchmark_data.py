@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from data import DATA, needs_data
 from eval.benchmarks.python_calls import python_name, writable_name
 from eval.benchmarks.registry import BENCHMARKS, find_benchmark
-from eval.commands.benchmark_command import BENCHMARK_NAMES
+from eval.commands.eval import BENCHMARK_NAMES
 from eval.errors import EvalError
 from eval_data import (
     FUNCTION,

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.benchmarks.bfcl.parser import decode_calls
-from eval.benchmarks.error_class import attempted_names, classify
+from eval.benchmarks.python_calls import decode_calls
 from eval.benchmarks.registry import find_benchmark
-from eval.benchmarks.samples import Judgement, Sample
+from eval.benchmarks.samples import Judgement, Sample, attempted_names, classify
 from eval_data import REFERENCES, load
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
@@ -88,7 +87,7 @@ def sample(*calls: Call) -> Sample:
 
 def judged(text: str) -> Judgement:
     try:
-        calls = tuple(Call(n, a) for n, a in decode_calls(text))
+        calls = tuple(decode_calls(text))
     except UnreadableCallError:
         return Judgement(False, "x", "", None)
     return Judgement(False, "x", "", calls)

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from eval.metrics.accuracy import auroc
+from eval.statistics import auroc
 from eval.tuning.confidence import LabelledCall, calibrated, limit_of, study
 from tooldecoding.calls.confidence import USUAL, Calibration
 

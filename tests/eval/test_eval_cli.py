@@ -11,11 +11,11 @@ import yaml
 from chat.chat_models import chat_tokenizer, saved
 from command_line import Cli, Ran, assert_bad
 from data import rows
-from eval.benchmarks.api_bank.data import LEVEL_1
+from eval.benchmarks.api_bank.benchmark import LEVEL_1
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd import SGD
 from eval.commands.experiment import read_experiment
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import ScoredText
 from eval.options import PEER_METHODS
 from eval_data import REFERENCES, bank, prediction_rows, write_files
 from test_layers import ROOT

@@ -12,9 +12,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from eval.methods.choose import Method, make_method
 from eval.methods.plain_decoding import PlainDecoder, turn_end
-from eval.methods.prediction import Prediction
-from eval.methods.sampling import Sample, SampledLogits
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import Prediction, ScoredText
+from eval.methods.self_consistency import GumbelNoise, SampledLogits
 from eval.options import PEER_METHODS, EvalOptions
 from lookup import extract
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -178,13 +177,14 @@ def test_draws_follow_the_softmax() -> None:
     counts = np.zeros(4)
     own = torch.log_softmax(torch.tensor([0.0, 1.0, 1.5]), 0)
     for place in range(5_000):
-        token, logprob = SampledLogits(logits, Sample(5, 0.7), place).best_among(tokens)
+        token, logprob = SampledLogits(logits, GumbelNoise(5, 0.7), place).best_among(tokens)
         counts[token] += 1
         assert logprob == pytest.approx(float(own[[0, 1, 3].index(token)]))
     expected = torch.softmax(torch.tensor([0.0, 1.0, 1.5]) / 0.7, 0).numpy()
     # four standard errors of the most variable share
     assert counts[tokens] / 5_000 == pytest.approx(expected, abs=4 * 0.5 / np.sqrt(5_000))
-    assert SampledLogits(logits, Sample(5, 0.7), 0).logprob(2) == logits.logprob(2)
+    assert SampledLogits(logits, GumbelNoise(5, 0.7), 0).logprob(2) == logits.logprob(2)
+    assert SampledLogits(logits, GumbelNoise(5, 0.7), 0).likeliest_among(tokens[:0], 3) == []
 
 
 PYTHONIC = CALL_FORMATS["pythonic"]

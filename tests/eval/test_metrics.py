@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eval.metrics.accuracy import Accuracy, unweighted_mean
-from eval.metrics.significance import clustered, holm, mcnemar, sign_flips
+from eval.statistics import Accuracy, clustered, holm, mcnemar, sign_flips, unweighted_mean
 
 counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 verdicts = st.dictionaries(st.integers(0, 60).map(str), st.booleans())

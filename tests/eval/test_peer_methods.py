@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 
 from eval.errors import EvalError
-from eval.methods.call_grammar import demand_grammar
-from eval.methods.lark_values import in_order
+from eval.methods.call_grammar import demand_grammar, in_order
 from eval.methods.peers import PEERS, Peer, load_peer, run_peer
 from eval.methods.prediction import Prediction
 from lookup import extract

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 
 from data import rows
 from eval.errors import EvalError
-from eval.methods.scored_text import read_leniently
+from eval.methods.prediction import read_leniently
 from eval.report.document import write_report
 from eval.report.finished_run import read_runs
 from eval.report.table import Table, markdown

@@ -18,8 +18,7 @@ import pytest
 from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
-from eval.methods.prediction import Prediction, candidate_rows
-from eval.methods.scored_text import ScoredText
+from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
 from eval.tuning.evidence import Evidence, derive

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from eval.benchmarks.api_bank.parser import get_api_call, parse_arguments
-from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.api_bank.checker import get_api_call, parse_arguments
+from eval.benchmarks.python_calls import decode_calls
 from lookup.literals.literal_reader import MAX_DEPTH
 from lookup.values.literal_values import is_literal, render_value
 from tooldecoding.formats.call_format import Call
@@ -65,7 +65,7 @@ def test_calls_are_read_back_where_the_format_carries_their_names(name: str, cal
 def test_names_are_carried_exactly_where_the_official_readers_find_them(name: str, key: str) -> None:
     spec = tool(name, parameter(key, "str"))
     text = f"[{name}({key}='x')]"
-    assert (as_bfcl_reads(text) == [(name, {key: "x"})]) == (not unreadable(PYTHONIC, lookup(spec)))
+    assert (as_bfcl_reads(text) == [Call(name, {key: "x"})]) == (not unreadable(PYTHONIC, lookup(spec)))
     found = get_api_call(text)
     read = found is not None and (found.name, parse_arguments(found.arguments)) == (name, {key: "x"})
     assert read == (not unreadable(API_BANK, lookup(spec)))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from eval.benchmarks.api_bank.parser import get_api_call
-from eval.benchmarks.bfcl.parser import decode_calls
+from eval.benchmarks.api_bank.checker import get_api_call
+from eval.benchmarks.python_calls import decode_calls
 from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
@@ -72,7 +72,7 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
         if format == "pythonic":
             read, written = None, [(call.name, call.arguments) for call in result.calls]
             with suppress(UnreadableCallError):
-                read = decode_calls(result.text)
+                read = [(call.name, call.arguments) for call in decode_calls(result.text)]
             assert result.valid == (read == written), (result.text, result.errors)
         elif result.valid:
             found = get_api_call(result.text)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.methods.tooldec.decoder import ToolDecResult, run_tooldec
-from eval.methods.tooldec.machine import CallMachine, Finished, Position
+from eval.methods.call_machine import CallMachine, Finished, Position
+from eval.methods.tooldec import ToolDecResult, run_tooldec
 from formats.law.documents import Document, documents
 from formats.law.judges import Judged, ask
 from formats.law.law import BIASES, uncarried

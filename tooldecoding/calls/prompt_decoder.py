@@ -3,8 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -81,8 +80,6 @@ class PromptDecoder:
         Ends free text once there is more than white space before it.
     stream : ResultStream, optional
         Is told the answer so far while free text is written, and each call once it is voted.
-    in_values : callable, optional
-        Returns a context in which the orders of each call are decoded.
     dialects : bool
         Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
     conversation : sequence of Message
@@ -98,7 +95,6 @@ class PromptDecoder:
         prompt: str,
         line_end: str | None,
         stream: ResultStream | None = None,
-        in_values: Callable[[], AbstractContextManager[object]] = nullcontext,
         dialects: bool = False,
         conversation: Sequence[Message] = (),
     ) -> None:
@@ -110,7 +106,6 @@ class PromptDecoder:
         self._prompt = prompt
         self._line_end = line_end
         self._stream = stream
-        self._in_values = in_values
         self._conversation = conversation
         self._dialects = dialects and options.choice != "none"
         self._room_enough: bool | None = None
@@ -170,7 +165,7 @@ class PromptDecoder:
             optional = optional_to_offer(tool, self._index, self._options)
             orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
-            call = await self._call(tool, orders, branch, optional, name_confidence)
+            call = await self.decode_call(tool, orders, branch, optional, name_confidence)
             asked = to_ask(call, self._conversation, tool.spec, self._options.ask)
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
@@ -218,7 +213,7 @@ class PromptDecoder:
         chosen, probability = await self._tools.names(number).choose(branch)
         return self._tools.tools[chosen], probability
 
-    async def _call(
+    async def decode_call(
         self,
         tool: PreparedTool,
         orders: OrderDecoder,
@@ -226,10 +221,9 @@ class PromptDecoder:
         optional: Sequence[ParameterSpec],
         name_confidence: float | None,
     ) -> DecodedCall:
-        """Decode the arguments in several orders, and vote."""
+        """Decode the arguments of a call in several orders, and vote."""
         options = self._options
-        with self._in_values():
-            candidates = await orders.decode(branch)
+        candidates = await orders.decode(branch)
         vote = grounded_vote(candidates, tool.spec, options, self._index)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
         calibration = Calibration(options.confidence_offset, options.confidence_slope)

@@ -16,8 +16,7 @@ from typing import Final
 
 import typer
 
-from eval.commands.bench import BENCH
-from eval.commands.bench_schemas import BENCH_SCHEMAS
+from eval.commands.bench import BENCH, BENCH_SCHEMAS
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
 from eval.commands.report import REPORT

@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.parser import get_api_call
+from eval.benchmarks.api_bank.checker import get_api_call
 from formats.readers.reader_cases import RAW, JsonWords, judge
 
 Json = dict[str, Any]

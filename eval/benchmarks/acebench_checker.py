@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.bfcl.values import standardise
+from eval.benchmarks.bfcl_checker import standardise
 from eval.benchmarks.python_calls import read_calls
 from eval.benchmarks.samples import CRASH, Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
@@ -32,8 +32,8 @@ _NEEDED: Final = {
 }
 
 
-def decode_calls(text: str) -> list[tuple[str, dict[str, Any]]]:
-    """Names and arguments of the calls in an answer, in its sequence, as ACEBench's decoder reads them.
+def decode_calls(text: str) -> list[Call]:
+    """Return the calls in an answer, in its sequence, as ACEBench's decoder reads them.
 
     All white space goes first, inside of strings, too. The rest is a Python list, tuple or set of calls, whose values
     ``read_calls`` describes.

@@ -1,4 +1,4 @@
-"""Reads ACEBench's single-turn English entries: questions, tools and ground truth."""
+"""ACEBench: its single-turn English categories, normal and special."""
 
 import re
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.acebench.checker import Functions, Truth, expected_calls
-from eval.benchmarks.data_files import Entry, documentation_of, read_answered
-from eval.benchmarks.samples import Sample
+from eval.benchmarks.acebench_checker import Functions, Truth, check_calls, check_sentence, decode_calls, expected_calls
+from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
-from eval.validation import validated
+from eval.validation import Entry, documentation_of, read_answered, validated
 from tooldecoding.chat.messages import Message
+from tooldecoding.formats.reading import UnreadableCallError
 
 NORMAL: Final = (
     "normal_single_turn_single_function",
@@ -64,12 +64,6 @@ def _calls(place: str, truth: Any) -> list[Truth]:
     return truths
 
 
-def _demand_parts(place: str, truth: Any) -> None:
-    lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
-    if not isinstance(truth, str) and not lists:
-        raise EvalError(f"{place}: expected 'ground_truth' to be a sentence, or an object of lists")
-
-
 @dataclass(frozen=True)
 class AceAnswer:
     """An entry for the checker: its tools as documented, and the alternatives of right calls.
@@ -114,8 +108,9 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
     question = validated(_Question, row, place)
     special = category in SPECIAL
     there, truth = answered[0], answered[1].get("ground_truth")
-    if special:
-        _demand_parts(there, truth)
+    lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
+    if special and not isinstance(truth, str) and not lists:
+        raise EvalError(f"{there}: expected 'ground_truth' to be a sentence, or an object of lists")
     truths = [] if special else _calls(there, truth)
     return Sample(
         id=question.id,
@@ -138,3 +133,31 @@ def _turns(question: _Question, special: bool) -> tuple[Message, ...]:
     for speaker, text in zip(parts[::2], parts[1::2], strict=True):
         turns.append(Message("user" if speaker == "user" else "assistant", text.strip()))
     return tuple(turns)
+
+
+@dataclass(frozen=True)
+class AceBench(Benchmark):
+    """The categories with one turn."""
+
+    def judge(self, sample: Sample, prediction: str) -> Judgement:
+        """Return the official verdict; in special categories on the sentence that the answer must hold."""
+        answer: AceAnswer = sample.answer
+        fault: Fault | None
+        try:
+            calls = decode_calls(prediction)
+            faults = [check_calls(answer.functions, calls, truth) for truth in answer.truths]
+            fault = faults[0] if faults and None not in faults else None
+        except UnreadableCallError as error:
+            calls, fault = None, Fault("wrong_output_format", str(error))
+        if sample.category in SPECIAL:
+            fault = check_sentence(sample.category, prediction, answer.parts)
+        return Judgement.of(fault, calls)
+
+    def open_keys(self, sample: Sample) -> frozenset[str]:
+        """Keys of the ground truth that the documentation does not require."""
+        [call] = sample.calls
+        tool = sample.documentation.lookup[call.name]
+        return frozenset(call.arguments) - {parameter.name for parameter in tool.parameters if parameter.required}
+
+
+ACEBENCH: Final = AceBench("acebench", (*NORMAL, *SPECIAL), load_samples)

@@ -1,13 +1,14 @@
 """TOOLDEC: each step takes the likeliest token with which the text is still the beginning of a call.
 
 Nothing is injected and nothing is voted on: the model chooses every token of a call, and each costs a forward pass.
+Zhang et al., "Don't Fine-Tune, Decode: Syntax Error-Free Tool Use via Constrained Decoding", arXiv 2310.07075.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
-from eval.methods.tooldec.machine import Admission, CallMachine, Finished, Position, Value
+from eval.methods.call_machine import Admission, CallMachine, Finished, Position, Value
 from tooldecoding.decoder import ToolDecoder, callable_tools
 from tooldecoding.formats.call_format import Call
 from tooldecoding.request import Request

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.rule import (
+from eval.benchmarks.api_bank.rule import (
     DATE,
     TIME,
     UNRECORDED,

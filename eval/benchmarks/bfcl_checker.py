@@ -1,18 +1,24 @@
-"""The official scorer's comparison of one value with the alternatives of a possible answer.
+"""The official AST checker (package bfcl-eval 2026.3.23, ``ast_eval/ast_checker.py``).
 
-``""`` among the alternatives of a parameter or of a dict's key says that it may be left out. An alternative of another
-type than documented makes a value a *variable*: it then must be equal to one of the alternatives as it stands, without
-the leniency that texts, lists and dicts get.
+Error types are the official scorer's; where it ends with an exception (documentation without a type, a number too
+large for a float, …) the verdict here is wrong, with the error type ``CRASH`` of our own.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.samples import Fault, ScorerCrash
+from eval.benchmarks.samples import CRASH, Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
+from tooldecoding.formats.call_format import Call
 
-TYPES: Final[Mapping[str, type]] = {
+Functions = Sequence[Mapping[str, Any]]
+"""Documentation of the offered tools, as in the data: ``name`` and ``parameters``."""
+
+Answer = Mapping[str, Mapping[str, Any]]
+"""One call of the ground truth: tool name -> key -> alternatives."""
+
+_TYPES: Final[Mapping[str, type]] = {
     "string": str,
     "integer": int,
     "float": float,
@@ -27,6 +33,95 @@ TYPES: Final[Mapping[str, type]] = {
 _IGNORED: Final = re.compile(r"[ ,./\-_*^]")
 
 
+def check_calls(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer], category: str) -> Fault | None:
+    """What the official checker finds wrong first; None where the calls are right.
+
+    Its rule for several calls applies where the category's name holds ``parallel``, else the one for a choice of tools
+    where it holds ``multiple``, else the one for a single tool.
+    """
+    try:
+        if "parallel" in category:
+            return _check_parallel(functions, calls, truth)
+        if "multiple" in category:
+            if len(calls) != len(truth):
+                return _wrong_count("multiple_function_checker", calls, truth)
+            return _check_call(_documented(functions, tool_name(truth[0])), calls[0], truth[0])
+        if len(calls) != 1:
+            return _wrong_count("simple_function_checker", calls, truth)
+        return _check_call(functions[0], calls[0], truth[0])
+    except ScorerCrash as crash:
+        return Fault(CRASH, str(crash))
+
+
+def _wrong_count(checker: str, calls: Sequence[Call], truth: Sequence[Answer]) -> Fault:
+    return Fault(f"{checker}:wrong_count", f"expected {len(truth)} calls, found {len(calls)}")
+
+
+def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence[Answer]) -> Fault | None:
+    """Each answer in turn takes the first call that fits it and is not taken: greedy, no best matching."""
+    checker = "parallel_function_checker_no_order"
+    if len(calls) != len(truth):
+        return _wrong_count(checker, calls, truth)
+    free = list(range(len(calls)))
+    for number, answer in enumerate(truth):
+        function = _documented(functions, tool_name(answer))
+        reasons = []
+        for index in free:
+            fault = _check_call(function, calls[index], answer)
+            if fault is None:
+                free.remove(index)
+                break
+            reasons.append(f"call {index}: {fault.error_type}, {fault.message}")
+        else:
+            message = f"no call fits answer {number} ({tool_name(answer)}): {'; '.join(reasons)}"
+            return Fault(f"{checker}:cannot_find_match", message)
+    return None
+
+
+def tool_name(answer: Answer) -> str:
+    """The tool that a call of the ground truth names."""
+    return next(iter(answer))
+
+
+def _documented(functions: Functions, name: str) -> Mapping[str, Any]:
+    for function in functions:
+        if function["name"] == name:
+            return function
+    raise ScorerCrash(f"the answer's tool {name!r} is not documented")
+
+
+def _check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Fault | None:
+    """Compare one call with one answer.
+
+    In this sequence: the name, each required key, each given parameter as given, each key that was left out.
+
+    Raises
+    ------
+    ScorerCrash
+        If the official scorer would end with an exception.
+    """
+    accepted = answer[tool_name(answer)]
+    properties = _part(function, "parameters", "properties")
+    required = _part(function, "parameters", "required")
+    if call.name != function["name"]:
+        message = f"expected {function['name']}, found {short_repr(call.name)}"
+        return Fault("simple_function_checker:wrong_func_name", message)
+    for key in required:
+        if key not in call.arguments:
+            return Fault("simple_function_checker:missing_required", f"missing required key {key!r}")
+    for key, value in call.arguments.items():
+        if key not in properties or key not in accepted:
+            return Fault("simple_function_checker:unexpected_param", f"unexpected key {short_repr(key)}")
+        fault = check_value(key, value, properties[key], accepted[key])
+        if fault:
+            return fault
+    for key in accepted:
+        if key not in call.arguments and "" not in _alternatives_of(key, accepted[key]):
+            message = f"missing key {key!r}, which is not marked as optional"
+            return Fault("simple_function_checker:missing_optional", message)
+    return None
+
+
 def standardise(value: Any) -> Any:
     """A text as BFCL and ACEBench compare it: without some marks and case; any other value as it stands."""
     return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
@@ -35,15 +130,19 @@ def standardise(value: Any) -> Any:
 def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fault | None:
     """Compare the value of one parameter with its alternatives.
 
+    ``""`` among the alternatives of a parameter or of a dict's key says that it may be left out. An alternative of
+    another type than documented makes a value a *variable*: it then must be equal to one of the alternatives as it
+    stands, without the leniency that texts, lists and dicts get.
+
     Raises
     ------
     ScorerCrash
         If the official scorer would end with an exception.
     """
-    alternatives = alternatives_of(key, alternatives)
-    name = part(documented, "type")
+    alternatives = _alternatives_of(key, alternatives)
+    name = _part(documented, "type")
     kind = _type(name)
-    item = _type(part(documented, "items", "type")) if name in ("array", "tuple") else None
+    item = _type(_part(documented, "items", "type")) if name in ("array", "tuple") else None
     if name == "tuple" and type(value) is tuple:
         value = list(value)
     elif name == "float" and type(value) is int:
@@ -66,14 +165,14 @@ def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fau
     return None if value in alternatives else _wrong("others", key, value, alternatives)
 
 
-def alternatives_of(key: str, alternatives: Any) -> Sequence[Any]:
+def _alternatives_of(key: str, alternatives: Any) -> Sequence[Any]:
     """The alternatives of a parameter; ScorerCrash for anything but a list."""
     if not isinstance(alternatives, list):
         raise ScorerCrash(f"{key}: the answer is {short_repr(alternatives)}, no list of alternatives")
     return alternatives
 
 
-def part(documented: Any, *path: str) -> Any:
+def _part(documented: Any, *path: str) -> Any:
     """A part of documentation that the official scorer reads without looking whether it is there."""
     for key in path:
         if not isinstance(documented, dict) or key not in documented:
@@ -83,9 +182,9 @@ def part(documented: Any, *path: str) -> Any:
 
 
 def _type(name: Any) -> type:
-    if not isinstance(name, str) or name not in TYPES:
+    if not isinstance(name, str) or name not in _TYPES:
         raise ScorerCrash(f"the documentation has the unknown type {short_repr(name)}")
-    return TYPES[name]
+    return _TYPES[name]
 
 
 def _type_error(value: Any, alternatives: Sequence[Any], kind: type, item: type | None) -> str | None:

@@ -148,7 +148,7 @@ class Execution:
 Form = Callable[[Any], Hashable]
 """Makes values alike that the tool's checker takes for equal."""
 
-Run = Callable[[Execution], Any]
+ToolFunction = Callable[[Execution], Any]
 Check = Callable[["Tool", ApiCall, ApiCall], bool]
 """Whether a call (first) is right by the recorded one. KeyError is KEY_ERROR, other errors end the official run."""
 
@@ -204,7 +204,7 @@ class Tool:
 
     name: str
     keys: Mapping[str, Form | None]
-    run: Run
+    run: ToolFunction
     check: Check = compared
     optional: Mapping[str, Form | None] = field(default_factory=dict)
     filled: bool = False

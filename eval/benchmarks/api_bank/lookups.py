@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.rule import (
+from eval.benchmarks.api_bank.rule import (
     DATE,
     TIME,
     UNRECORDED,

@@ -13,7 +13,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import NamedTuple
 
-from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
+from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from lookup.values.literal_values import read_value
@@ -186,16 +186,14 @@ class CallMachine:
         if place not in self._keys:
             texts: list[tuple[str, Goal]] = []
             for number, spec in enumerate(tool.parameters[start:], start):
-                texts.append((self._key_text(spec, first), number))
+                separator = "" if first else self._format.separator
+                texts.append((separator + self._format.key(spec.name), number))
                 if spec.required:
                     break
             else:
                 texts.append((self._format.end_of(first), Mark.CALL))
             self._keys[place] = _texts(texts)
         return self._keys[place]
-
-    def _key_text(self, spec: ParameterSpec, first: bool) -> str:
-        return ("" if first else self._format.separator) + self._format.key(spec.name)
 
     def _behind_call(self, more: bool) -> Texts:
         """Return what may follow a call: the closer, and another call if there may be ``more``."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from eval.benchmarks.api_bank.tools.rule import (
+from eval.benchmarks.api_bank.rule import (
     TIME,
     ApiCall,
     Arguments,

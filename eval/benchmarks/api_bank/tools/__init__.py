@@ -1,1 +1,0 @@
-"""The rules by which API-Bank's tools answer, reproduced for exact agreement with the official scorer."""

@@ -1,1 +1,0 @@
-"""Metrics, error classes and significance tests."""

@@ -1,1 +1,0 @@
-"""Grammars of whole JSON Schemas, measured on MaskBench: verdicts and times, ours beside other libraries."""
