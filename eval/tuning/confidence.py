@@ -22,6 +22,7 @@ from tooldecoding.calls.confidence import USUAL, Calibration
 LEVEL: Final = 0.05
 """Probability with which a risk may not hold."""
 _STARTS: Final = 5
+_LEAST_OF_A_BIN: Final = 30
 _WEIGHT: Final = 2.0
 """How much the default weighs, in labelled calls, so that some calls that are all right have a finite calibration."""
 
@@ -99,8 +100,9 @@ def _passing(calls: Sequence[LabelledCall], calibration: Calibration, limit: flo
 
 
 def _calibration_error(calls: Sequence[LabelledCall], calibration: Calibration) -> float:
-    """Return the expected calibration error in ten bins of as many calls."""
-    rows = sorted((calibration.probability(call.score), call.right) for call in calls)
-    bins = [np.array(rows[n * len(rows) // 10 : (n + 1) * len(rows) // 10], float) for n in range(10)]
-    off = (abs(float(np.diff(each.mean(0))[0])) * len(each) for each in bins if len(each))
-    return sum(off) / max(1, len(rows))
+    """Return the expected calibration error in at most ten bins of 30 calls or more: fewer are off by chance."""
+    if not calls:
+        return 0.0
+    rows = np.array(sorted((calibration.probability(call.score), call.right) for call in calls), float)
+    bins = np.array_split(rows, min(10, max(1, len(rows) // _LEAST_OF_A_BIN)))
+    return sum(abs(float(np.diff(each.mean(0))[0])) * len(each) for each in bins) / len(rows)
