@@ -1,6 +1,7 @@
 """Calls beside the conversation: what nobody said is left out, marked, or asked for."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from chat_models import HERMES, call, decoder_of, says
 from lookup import extract
 from synthetic import ScriptedEngine
 from tooldecoding.agents.agent import Agent, Event
+from tooldecoding.calls.grounded_call import to_ask
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END
@@ -112,6 +114,9 @@ def test_an_unsure_call_is_asked_for_once(decoder):
         assert reply.content == 'Before I call weather, please tell me: city (is it "Rome"?)'
         assert reply.result.asked and reply.result.asked.is_unsure
     assert ask(decoder, "The weather?", answer=answer, ask="ungrounded", min_confidence=0.0).result.asked
+    doubtful = replace(made, name_confidence=0.1, min_confidence=0.9)
+    [asked] = to_ask(doubtful, [], extract([TOOL])["weather"], "unsure")
+    assert asked == 'whether you want that ({"city": "Rome"})'
     assert ask(decoder, "The weather in Rome.", answer=answer, ask="unsure", min_confidence=least - 2e-6).calls
     messages = [{"role": "user", "content": "The weather in Rome."}, reply.message, {"role": "user", "content": "Yes."}]
     assert decoder.chat(messages, [TOOL], "required", ask="unsure", min_confidence=1.0).calls

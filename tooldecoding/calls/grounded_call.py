@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.values.literal_values import read_value
@@ -142,7 +142,7 @@ def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, ask: 
         wanted = {path: _about(path, tool) for path in call.ungrounded if path not in asked}
     if ask in ("unsure", "both") and call.is_unsure and not asked:
         if call.doubts_tool:
-            wanted[_WHETHER] = ""
+            wanted[_WHETHER] = _shown(call.arguments) if call.arguments else ""
         else:
             pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
             wanted = {p.key: _which(p) for p, unsure in pairs if unsure} | wanted
@@ -157,5 +157,8 @@ def _about(path: str, tool: ToolSpec) -> str:
 def _which(parameter: VotedParameter) -> str:
     """Return the question between a value and its runner-up."""
     values = [p.value for p in (parameter, parameter.runner_up) if p is not None]
-    shown = (json.dumps(value, ensure_ascii=False, default=str)[:_MOST_DESCRIPTION] for value in values)
-    return f"is it {', or '.join(shown)}?"
+    return f"is it {', or '.join(map(_shown, values))}?"
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)[:_MOST_DESCRIPTION]
