@@ -184,7 +184,6 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
         "confidence": call.confidence(),
         "name_confidence": call.name_confidence,
         "orders_used": len(call.candidates),
-        "orders_possible": len(call.candidates),
         "parameters": [
             {
                 "name": p.key,

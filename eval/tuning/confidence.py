@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.stats import beta
 
 from eval.statistics import auroc
-from tooldecoding.calls.confidence import USUAL, Calibration
+from tooldecoding.calls.confidence import LEAST, USUAL, Calibration
 
 LEVEL: Final = 0.05
 """Probability with which a risk may not hold."""
@@ -39,7 +39,7 @@ def calibrated(calls: Sequence[LabelledCall]) -> Calibration:
     """Return the calibration that fits calls best."""
     if not calls:
         return USUAL
-    x = np.log(np.maximum([call.score for call in calls], 1e-6))
+    x = np.log(np.maximum([call.score for call in calls], LEAST))
     sign = np.where([call.right for call in calls], 1.0, -1.0)
 
     def loss(weights: np.ndarray) -> float:

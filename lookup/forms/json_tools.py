@@ -264,10 +264,12 @@ def _tool(
 
 
 def _returned_keys(data: Data) -> tuple[str, ...]:
-    """The keys of the result: of a schema (MCP, Google) or of an object of keys (API-Bank)."""
+    """The keys of the result: the properties of a schema (MCP, Google), or an object of keys (API-Bank)."""
     result: Data = next((data[key] for key in _RESULT_KEYS if isinstance(data.get(key), Mapping)), {})
-    keys = result.get("properties", {} if _is_object(result) else result)
-    return tuple(map(str, keys)) if isinstance(keys, Mapping) else ()
+    keys = result.get("properties", {} if isinstance(result.get("type"), str) else result)
+    if not isinstance(keys, Mapping):
+        return ()
+    return tuple(str(key) for key, spec in keys.items() if isinstance(spec, Mapping))
 
 
 def _form(title: str, claims: Callable[[Data], bool], read: Callable[[Data], ToolSpec]) -> ObjectForm:

@@ -194,6 +194,8 @@ class TestCommand:
             left_out = [line for line in ran.err.splitlines() if "left out" in line]
             assert len(left_out) == len(BAD) and all(any(name in line for line in left_out) for name in BAD), ran.err
             assert "documented" in ran.err and "for lost" in ran.err
+        tools = json.loads(cli("lookup", "--json", "--explain", "--mcp", server).out)["tools"]
+        assert {tool["name"]: tool["returns"] for tool in tools if tool["returns"]} == {"login": ["token"]}
 
     def test_wrong_options(self, run: Any, cli: Cli) -> None:
         server = shlex.join(mcp_answering([{"name": "red \x1b[31m"}]))
@@ -207,6 +209,7 @@ GOOD: list[Any] = [
     {"name": "echo", "inputSchema": documented("echo", text={"type": "string"})["parameters"], "description": None},
     {"name": "union", "inputSchema": {"type": "object"}, "outputSchema": {"anyOf": [{"type": "object"}, {}]}},
     {"name": "pointing", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/A"}, "annotations": 3},
+    {"name": "login", "inputSchema": None, "outputSchema": {"type": "object", "properties": {"token": {}}}},
     {"name": "half \ud800", "inputSchema": None},
     {"name": "lost", "inputSchema": {"type": "object", "properties": {"x": {"$ref": "#/nowhere"}}}},
 ]

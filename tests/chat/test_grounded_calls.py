@@ -12,6 +12,7 @@ from synthetic import ScriptedEngine
 from tooldecoding.agents.agent import Agent, Event
 from tooldecoding.calls.grounded_call import to_ask
 from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END
 from tools import documented
@@ -115,8 +116,9 @@ def test_an_unsure_call_is_asked_for_once(decoder):
         assert reply.result.asked and reply.result.asked.is_unsure
     assert ask(decoder, "The weather?", answer=answer, ask="ungrounded", min_confidence=0.0).result.asked
     doubtful = replace(made, name_confidence=0.1, min_confidence=0.9)
-    [asked] = to_ask(doubtful, [], extract([TOOL])["weather"], "unsure")
-    assert asked == 'whether you want that ({"city": "Rome"})'
+    options, tool = DecodeOptions(ask="unsure", never_ask=("city",)), extract([TOOL])["weather"]
+    assert to_ask(doubtful, [], tool, options) == ['whether you want that ({"city": "Rome"})']
+    assert to_ask(replace(doubtful, name_confidence=1.0), [], tool, options) == to_ask(doubtful, [], tool, options)
     assert ask(decoder, "The weather in Rome.", answer=answer, ask="unsure", min_confidence=least - 2e-6).calls
     messages = [{"role": "user", "content": "The weather in Rome."}, reply.message, {"role": "user", "content": "Yes."}]
     assert decoder.chat(messages, [TOOL], "required", ask="unsure", min_confidence=1.0).calls

@@ -54,7 +54,8 @@ def test_a_call_follows_where_its_log_odds_are_above_the_threshold(
 def test_no_call_is_asked_for_that_needs_the_result_of_an_earlier_one(decoder: ToolDecoder) -> None:
     text, called = {"type": "string"}, []
     for end in ("id", "name"):  # send needs what find returns, and find what send returns; or neither
-        find = documented("find", order_id=text) | {"outputSchema": {"properties": {f"user_{end}": text}}}
+        found = {"type": "object", "properties": {f"user_{end}": text}}
+        find = documented("find", order_id=text) | {"outputSchema": found}
         send = documented("send", user_id=text) | {"output_parameters": {f"order_{end}": text}}
         options = DecodeOptions(order_limit=1, max_value_tokens=2, max_calls=4, tool_choice="required", format="hermes")
         options = replace(options, next_call_threshold=-1e9)
@@ -63,6 +64,8 @@ def test_no_call_is_asked_for_that_needs_the_result_of_an_earlier_one(decoder: T
         )
         assert all(result.valid for result in results)
         called.append([[call.name for call in result.calls] for result in results])
+    scalar = {"type": "string", "description": "An id."}
+    assert extract([documented("a") | {"outputSchema": scalar}])["a"].returns == ()
     for allowed, names in zip(*called, strict=True):
         assert len(set(allowed)) == 1 and names[: len(allowed)] == allowed
     assert any(len(set(names)) == 2 for names in called[1])

@@ -216,7 +216,8 @@ class McpServers:
                 self.notes.append(f"MCP server {server.name}: another one has {tool['name']}, too; it is {name} here")
             about = tool.get("annotations")
             hints = [hint for hint, given in about.items() if given is True] if isinstance(about, dict) else []
-            documentation = {key: tool[key] for key in ("description", "inputSchema") if tool.get(key) is not None}
+            known = ("description", "inputSchema", "outputSchema")
+            documentation = {key: tool[key] for key in known if tool.get(key) is not None}
             run = partial(self._call, server.name, client, tool)
             yield AgentTool(name, {"name": name, "inputSchema": {}} | documentation, run, server.name, ", ".join(hints))
 

@@ -8,7 +8,7 @@ no probability: twelve arguments of 0.95 make 0.54.
 import math
 from typing import Final, NamedTuple
 
-_LEAST: Final = 1e-6
+LEAST: Final = 1e-6
 """Scores below it are taken for it: the logarithm of 0 is none."""
 
 
@@ -24,11 +24,11 @@ class Calibration(NamedTuple):
 
     def probability(self, score: float) -> float:
         """Return the probability, in [0, 1], for a score in [0, 1]."""
-        return 1 / (1 + math.exp(-(self.offset + self.slope * math.log(max(_LEAST, min(1.0, score))))))
+        return 1 / (1 + math.exp(-(self.offset + self.slope * math.log(max(LEAST, min(1.0, score))))))
 
 
 USUAL: Final = Calibration(1.1, 2.2)
-"""Of calls, where nothing was tuned: fitted to the calls that two models of 0.5B and 1.5B made for five benchmarks
-(docs/votes.md)."""
+"""Of calls, where nothing was tuned: fitted by hand to the calls that two models of 0.5B and 1.5B made for five
+benchmarks (docs/votes.md)."""
 ARGUMENT: Final = Calibration(2.3, 4.0)
 """Of arguments, fitted to the same calls."""

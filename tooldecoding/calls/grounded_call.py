@@ -13,7 +13,6 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.grounding.grounding import ASKING, Grounding, ground, is_named
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import DecodeOptions
-from tooldecoding.options.decode_options import Ask
 from voting import CandidateCall, VotedCall, VotedParameter, merge
 
 NOT_SAID: Final = "the conversation does not say it"
@@ -126,26 +125,28 @@ def _obeys(parameters: list[VotedParameter], tool: ToolSpec) -> bool:
     return True
 
 
-def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, ask: Ask) -> list[str]:
+def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, options: DecodeOptions) -> list[str]:
     """Return what is asked in place of a call: what nobody said, and what is unsure; nothing if the call is made.
 
-    What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure.
+    What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure. A
+    call that is unsure in nothing that may be asked for is asked for as a whole.
 
-    >>> to_ask(call, messages, tool, "both")  # doctest: +SKIP
+    >>> to_ask(call, messages, tool, replace(options, ask="both"))  # doctest: +SKIP
     ['city (The city.)', 'days (is it 3, or 13?)']
     """
     last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
     listed = last.partition(ASKING.format(call.name))[2]  # as it is written here
     asked = {part.partition(" (")[0] for part in listed.split("; ") if part}
     wanted = {}
-    if ask in ("ungrounded", "both"):
+    if options.ask in ("ungrounded", "both"):
         wanted = {path: _about(path, tool) for path in call.ungrounded if path not in asked}
-    if ask in ("unsure", "both") and call.is_unsure and not asked:
-        if call.doubts_tool:
-            wanted[_WHETHER] = _shown(call.arguments) if call.arguments else ""
+    if options.ask in ("unsure", "both") and call.is_unsure and not asked:
+        pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
+        doubted = [p for p, unsure in pairs if unsure and _may_be_asked(tool.parameter(p.key), tool.name, options)]
+        if doubted and not call.doubts_tool:
+            wanted = {p.key: _which(p) for p in doubted} | wanted
         else:
-            pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
-            wanted = {p.key: _which(p) for p, unsure in pairs if unsure} | wanted
+            wanted[_WHETHER] = _shown(call.arguments) if call.arguments else ""
     return [f"{path} ({about})" if about else path for path, about in wanted.items()]
 
 

@@ -166,7 +166,7 @@ class PromptDecoder:
             orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
-            asked = to_ask(call, self._conversation, tool.spec, self._options.ask)
+            asked = to_ask(call, self._conversation, tool.spec, self._options)
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:

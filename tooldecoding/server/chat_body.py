@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from tooldecoding.options.decode_options import Detail, OptionalArguments
+from tooldecoding.options.decode_options import Ask, Detail, OptionalArguments
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import ApiError
 from voting import OrderScheme
@@ -15,7 +15,13 @@ from voting import OrderScheme
 _MOST_STOPS: Final = 4
 _MOST_TOKENS: Final = 1 << 20
 _MOST_KEYS: Final = 1000
-_ASK: Final = {(False, False): "never", (False, True): "ungrounded", (True, False): "unsure", (True, True): "both"}
+_ASK: Final[Mapping[tuple[bool, bool], Ask]] = {
+    (False, False): "never",
+    (False, True): "ungrounded",
+    (True, False): "unsure",
+    (True, True): "both",
+}
+"""Whether to ask for what is unsure, and for what nobody said -> ``ask`` of ``DecodeOptions``."""
 
 _UNSUPPORTED: Final = (
     "audio", "function_call", "functions", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options",
@@ -72,14 +78,12 @@ class Extension(Strict):
     max_thinking_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
     tokens: bool = False
 
-    @property
-    def options(self) -> dict[str, Any]:
-        """The fields of ``DecodeOptions`` that are given."""
+    def options(self, served: Ask) -> dict[str, Any]:
+        """Return the fields of ``DecodeOptions`` that are given, with ``ask`` over that of the server."""
         given = self.model_dump(exclude_none=True, exclude={"tokens", "require_grounded"})
-        if self.require_grounded is not None or self.min_confidence is not None:
-            unsure, unsaid = self.min_confidence is not None, bool(self.require_grounded)
-            given["ask"] = _ASK[unsure, unsaid]
-        return given
+        unsure = self.min_confidence is not None or served in ("unsure", "both")
+        unsaid = served in ("ungrounded", "both") if self.require_grounded is None else self.require_grounded
+        return given | {"ask": _ASK[unsure, unsaid]}
 
 
 class ChatBody(Strict):

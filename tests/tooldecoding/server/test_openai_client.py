@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from running_server import HELLO, MODEL, ROME, TOOLS, in_schema, running, tool
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.server.chat_body import Extension
 from tools import documented
 
 openai = pytest.importorskip("openai", reason="openai is not installed")
@@ -151,7 +152,7 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
     last.tooldecoding["counters"] = whole["counters"]  # seconds, and what the prefix cache has, differ
     assert last.tooldecoding == whole
     [call] = whole["calls"]
-    assert call["orders_used"] == call["orders_possible"] == 2
+    assert call["orders_used"] == 2
     assert {p["name"]: p["value"] for p in call["parameters"]}.keys() == {"city", "days"}
     for parameter in call["parameters"]:
         assert 0 <= parameter["share"] <= 1 and not parameter["needs_confirmation"]
@@ -160,6 +161,16 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
         assert "".join(token["text"] for token in candidate["tokens"]).find(candidate["text"]) >= 0
         assert {token["label"] for token in candidate["tokens"]} <= {"free", "forced", "constrained"}
     assert whole["valid"] and whole["errors"] == []
+
+
+def test_a_request_asks_for_more_than_the_server_and_not_for_less() -> None:
+    for served, given, ask in [
+        ("never", {}, "never"),
+        ("ungrounded", {"min_confidence": 0.5}, "both"),
+        ("unsure", {"require_grounded": False}, "unsure"),
+        ("both", {"require_grounded": False}, "unsure"),
+    ]:
+        assert Extension(**given).options(served)["ask"] == ask
 
 
 def test_a_call_below_the_confidence_becomes_a_question(client: Any) -> None:

@@ -45,7 +45,7 @@ def hostile() -> dict[str, Any]:
     voted |= {"grounding": said}
     parameters = [{"name": text, "value": text, "truncated": True, **voted} for text in HOSTILE]
     parameters.append({"name": "nested", "value": nested, "truncated": False, **voted})
-    call = {"name": HOSTILE[0], "orders_used": 2, "orders_possible": 2, "parameters": parameters}
+    call = {"name": HOSTILE[0], "orders_used": 2, "parameters": parameters}
     call |= {"ungrounded": HOSTILE, "left_out": [{"name": text, "value": text} for text in HOSTILE]}
     candidates = [
         {
