@@ -1,6 +1,7 @@
 """The engine on llama.cpp: its logits are the model's, a tree is its lines, calls are those of the packed engine."""
 
 import ctypes
+import gc
 import subprocess
 import sys
 from pathlib import Path
@@ -52,8 +53,7 @@ def test_who_joins_and_leaves_changes_nothing(files: dict[str, Path], caching: b
     traffic = Traffic(engine, MODEL, Random(int(caching)))
     traffic.run(60)
     assert traffic.joined > 10 and (traffic.reused > 0) == caching
-    for guest in traffic.guests:
-        engine.close(guest.root)
+    traffic.close()
     kept = len(engine._cache.prefixes._entries)
     assert len(engine._cache._free) == 256 - kept and (kept > 0) == caching
 
@@ -106,11 +106,35 @@ def test_the_cache_grows(files: dict[str, Path]) -> None:
     roots = engine.open(3)
     texts = [[5 + (7 * i + n) % 200 for i in range(1500)] for n in range(3)]
     engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
-    assert engine.allocated_bytes == 8192 * 2 * 2 * 2 * 16 * 4
+    assert engine._cache._positions == 8192
     for [found], text in zip(engine.extend([Feed(root, [9]) for root in roots]), texts, strict=True):
         with torch.inference_mode():
             own = MODEL(torch.tensor([[*text, 9]])).logits[0, -1]
         torch.testing.assert_close(found.logits, own, atol=1e-3, rtol=1e-3)
+
+
+def test_what_nobody_closes_is_free_again(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    make, freed = factory(files["F32"], 8), list[str]()
+    for _ in range(300):
+        make().open(1)  # the engine is gone, as behind an error or a stream that is given up
+    engine = make()
+    with pytest.raises(ModelError, match="at most 256 sequences"):
+        engine.open(257)
+    roots = engine.open(256)
+    engine.reuse(roots[0], text := list(range(5, 30)))
+    engine.extend([Feed(roots[0], text)])  # there is no sequence to keep it in
+    with pytest.raises(ModelError, match="invalid token"):
+        engine.extend([Feed(roots[0], [10**6])])
+    assert engine._cache.lock is engine._cache.prefixes.lock  # of two, each could wait for the other
+    gc.collect()
+    for name in ("llama_free", "llama_model_free"):
+        free = getattr(library(), name)
+        monkeypatch.setattr(library(), name, lambda what, name=name, free=free: (freed.append(name), free(what)))
+    ring: list[Any] = [factory(files["F32"])]
+    ring.append(ring)
+    del ring
+    gc.collect()
+    assert freed == ["llama_free", "llama_model_free"]
 
 
 def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str) -> None:

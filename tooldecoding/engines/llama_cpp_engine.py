@@ -4,12 +4,14 @@ A fork marks the cells of its parent as its own, too, so that it costs nothing; 
 """
 
 import ctypes
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from typing import Any, Final, NamedTuple
+from weakref import WeakMethod, finalize
 
 import numpy as np
 import torch
@@ -79,32 +81,34 @@ class SequenceCache:
     Attributes
     ----------
     lock : threading.RLock
-        Held by an engine while it works.
+        Held by an engine while it works. It is that of ``prefixes``, which frees the sequences that it removes.
     prefixes : PrefixCache
         Sequences of earlier prompts.
+    abandoned : deque of int
+        Sequences of engines that are gone; they are freed before the next one is taken. Needs no lock.
     """
 
     def __init__(self, model: LlamaCppModel, prompt_cache_bytes: int) -> None:
-        self.lock = threading.RLock()
-        size = model.bytes_per_position
-        self.prefixes: PrefixCache[int] = PrefixCache(prompt_cache_bytes, lambda tokens, _: tokens * size, self.free)
+        size, free = model.bytes_per_position, WeakMethod(self.free)  # no cycle: memory is back at once
+        self.prefixes: PrefixCache[int] = PrefixCache(
+            prompt_cache_bytes, lambda tokens, _: tokens * size, lambda sequence: (now := free()) and now(sequence)
+        )
+        self.lock = self.prefixes.lock
+        self.abandoned: deque[int] = deque()
         self._model = model
         self._llama = library()
         self._positions = _FIRST_POSITIONS
-        self._context: Any = None
+        self._context: int | None = None
+        self._free_context: Callable[[], object] = lambda: None
         self._free = list(range(_MOST_SEQUENCES - 1, -1, -1))
         self._batch = _Batch()
 
     @property
-    def allocated_bytes(self) -> int:
-        """Bytes of the cache."""
-        return self._positions * self._model.bytes_per_position if self._context else 0
-
-    @property
-    def context(self) -> Any:
+    def context(self) -> int:
         """llama.cpp's context, made when it is first needed."""
         if self._context is None:
-            self._context = self._model.new_context(self._positions, _MOST_SEQUENCES, _BATCH)
+            self._use(self._model.new_context(self._positions, _MOST_SEQUENCES, _BATCH))
+        assert self._context is not None
         return self._context
 
     @property
@@ -119,6 +123,8 @@ class SequenceCache:
         ModelError
             If llama.cpp can have no more sequences.
         """
+        while self.abandoned:
+            self.free(self.abandoned.popleft())
         if not self._free and not self.prefixes.remove_oldest():
             raise ModelError(
                 f"llama.cpp has at most {_MOST_SEQUENCES} sequences at a time, one for each order of each prompt; "
@@ -168,15 +174,19 @@ class SequenceCache:
         state = (ctypes.c_uint8 * size)()
         written = llama.llama_state_get_data(old, state, size)
         larger = self._model.new_context(2 * self._positions, _MOST_SEQUENCES, _BATCH)
-        if llama.llama_state_set_data(larger, state, written) != written:
-            llama.llama_free(larger)
+        if not written or llama.llama_state_set_data(larger, state, written) != written:
+            self._model.free_context(larger)
             raise ModelError(f"llama.cpp could not move its KV cache: {last_messages()}")
-        llama.llama_free(old)
-        self._context, self._positions = larger, 2 * self._positions
+        free_old = self._free_context
+        self._use(larger)
+        self._positions *= 2
+        free_old()
 
-    def __del__(self) -> None:
-        if getattr(self, "_context", None):
-            self._llama.llama_free(self._context)
+    def _use(self, context: int) -> None:
+        self._context = context
+        # the method holds the model, which must outlive its contexts
+        self._free_context = freeing = finalize(self, self._model.free_context, context)
+        freeing.atexit = False  # a thread may still use it then
 
 
 @dataclass
@@ -218,14 +228,22 @@ class LlamaCppEngine(Engine):
 
     @property
     def allocated_bytes(self) -> int:
-        """See Engine."""
-        return self._cache.allocated_bytes
+        """See Engine. Without cells that are free: the next prompts take them."""
+        return sum(prompt.usage.cache_bytes for prompt in {branch.prompt for branch in tuple(self._branches.values())})
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine; ModelError if llama.cpp can have no more sequences."""
-        with self._cache.lock:
-            opened = [_Branch(CachedPrompt(self._cache.prefixes), self._cache.new()) for _ in range(count)]
-        return [self._branches.add(branch) for branch in opened]
+        opened: list[BranchId] = []
+        try:
+            for _ in range(count):
+                with self._cache.lock:
+                    branch = _Branch(CachedPrompt(self._cache.prefixes), self._cache.new())
+                opened.append(self._branches.add(branch))
+        except ModelError:
+            for root in opened:
+                self.close(root)
+            raise
+        return opened
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
         """See Engine."""
@@ -281,9 +299,14 @@ class LlamaCppEngine(Engine):
         branch.length += len(feed.tokens)
         branch.as_announced &= branch.prompt.is_continued(branch.length, feed.tokens)
         if branch.as_announced:
-            branch.prompt.store(branch.length, lambda length: self._cache.new(branch.sequence, length))
+            with suppress(ModelError):  # there is no sequence left: it is only not kept
+                branch.prompt.store(branch.length, lambda length: self._cache.new(branch.sequence, length))
         usage = branch.prompt.usage
         usage.cache_bytes = self._bytes * (usage.reused_positions + usage.positions)  # with what was dropped
+
+    def __del__(self) -> None:
+        for branch in getattr(self, "_branches", {}).values():  # nobody has closed them
+            self._cache.abandoned.append(branch.sequence)
 
 
 def _tokens_of(feed: Feed, branch: _Branch) -> Iterator[_Token]:
@@ -313,7 +336,9 @@ class LlamaCppFactory:
 
     def __init__(self, model: LlamaCppModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:
         if strategy == "batched":
-            raise ModelError("the engine llama.cpp packs all branches into one pass; use packed or auto")
+            raise ModelError(
+                "the engine llama.cpp packs all branches into one pass; use packed or auto, or --engine transformers"
+            )
         self._cache = SequenceCache(model, prompt_cache_bytes)
         self._bytes = model.bytes_per_position
         self.prompts = self._cache.prefixes
@@ -326,7 +351,7 @@ class LlamaCppFactory:
 
 
 def _worth_a_pass(cache: SequenceCache) -> int:
-    """Return how many positions cost as much as a pass by itself, by the time of a few."""
+    """Return how many positions cost as much as a pass by itself, by the time of a few; at most 32."""
     sequence = cache.new()
     seconds: dict[int, list[float]] = {}
     cache.compute([_Token(0, sequence, 0, True)])
@@ -338,4 +363,4 @@ def _worth_a_pass(cache: SequenceCache) -> int:
     cache.free(sequence)
     few, many = sorted(seconds)
     position = max((min(seconds[many]) - min(seconds[few])) / (many - few), 1e-9)
-    return max(0, round(min(seconds[few]) / position - 1))
+    return max(0, min(round(min(seconds[few]) / position - 1), Engine.worth_a_pass))

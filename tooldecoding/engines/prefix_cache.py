@@ -34,6 +34,11 @@ class PrefixCache(Generic[S]):
         Returns the bytes that a prompt of so many tokens takes with these states.
     discard : callable, optional
         Called with states that are not, or no longer, stored.
+
+    Attributes
+    ----------
+    lock : threading.RLock
+        Held while prompts are looked up, stored and removed. Who holds a lock of his own in ``discard`` takes this one.
     """
 
     SHORTEST = 16
@@ -48,7 +53,7 @@ class PrefixCache(Generic[S]):
         self.max_bytes = max_bytes
         self._size = size
         self._discard = discard
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._entries: OrderedDict[bytes, tuple[S, int]] = OrderedDict()
         self._bytes = 0
 
@@ -58,7 +63,7 @@ class PrefixCache(Generic[S]):
         Of several, the longest. Too few are None.
         """
         wanted = np.asarray(tokens, dtype=np.int64)
-        with self._lock:
+        with self.lock:
             best, found = 0, b""
             for key in self._entries:
                 known = np.frombuffer(key, dtype=np.int64)[: len(wanted)]
@@ -75,7 +80,7 @@ class PrefixCache(Generic[S]):
     def knows(self, tokens: Sequence[int]) -> bool:
         """Whether these tokens are stored, or are a prefix of a stored prompt."""
         wanted = np.asarray(tokens, dtype=np.int64).tobytes()
-        with self._lock:
+        with self.lock:
             return any(key.startswith(wanted) for key in self._entries)
 
     def store(self, tokens: Sequence[int], states: S) -> None:
@@ -85,7 +90,7 @@ class PrefixCache(Generic[S]):
         if size > self.max_bytes or len(tokens) < self.SHORTEST:
             self._discard(states)
             return
-        with self._lock:
+        with self.lock:
             for shorter in [k for k in self._entries if key.startswith(k)]:
                 self._remove(shorter)
             self._entries[key] = states, size
@@ -95,7 +100,7 @@ class PrefixCache(Generic[S]):
 
     def remove_oldest(self) -> bool:
         """Remove the least recently used prompt; returns whether there was one."""
-        with self._lock:
+        with self.lock:
             for oldest in self._entries:
                 self._remove(oldest)
                 return True
@@ -108,7 +113,7 @@ class PrefixCache(Generic[S]):
 
     def clear(self) -> None:
         """Remove all prompts. A decoder does this itself if the model's weights have changed."""
-        with self._lock:
+        with self.lock:
             while self.remove_oldest():
                 pass
 

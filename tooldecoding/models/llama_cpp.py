@@ -9,13 +9,14 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
+from weakref import finalize
 
 import torch
 from transformers import GenerationConfig, PreTrainedConfig
 
 from tooldecoding.errors import MissingExtraError, ModelError
 
-_ERROR: Final = 3
+_ERROR: Final = 4
 """llama.cpp's level of messages about errors; 5 goes on with the message before."""
 _GOES_ON: Final = 5
 _F32, _F16 = 0, 1
@@ -113,6 +114,7 @@ class LlamaCppModel:
         self.handle = llama.llama_model_load_from_file(str(file).encode(), parameters)
         if not self.handle:
             raise ModelError(f"llama.cpp cannot load {str(file)!r}: {last_messages()}; try --engine transformers")
+        finalize(self, llama.llama_model_free, self.handle).atexit = False  # a thread may still use it then
         self._demand_attention(file)
         text = config.get_text_config()
         text.vocab_size = int(llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self.handle)))
@@ -134,7 +136,7 @@ class LlamaCppModel:
             if has(handle):
                 raise ModelError(f"{str(file)!r} {what}; the engine llama.cpp cannot fork that: --engine transformers")
 
-    def new_context(self, positions: int, most_sequences: int, batch: int) -> Any:
+    def new_context(self, positions: int, most_sequences: int, batch: int) -> int:
         """Return a context of llama.cpp with room for so many positions, that sequences share.
 
         Raises
@@ -149,10 +151,14 @@ class LlamaCppModel:
         parameters.type_k = parameters.type_v = self._cache_type
         parameters.flash_attn_type = self._library.LLAMA_FLASH_ATTN_TYPE_DISABLED  # its logits depend on the pass
         _messages.clear()
-        context = self._library.llama_init_from_model(self.handle, parameters)
+        context: int | None = self._library.llama_init_from_model(self.handle, parameters)
         if not context:
             raise ModelError(f"llama.cpp has no KV cache of {positions:,} positions: {last_messages()}")
         return context
+
+    def free_context(self, context: int) -> None:
+        """Free a context."""
+        self._library.llama_free(context)
 
     def eval(self) -> "LlamaCppModel":
         """Return itself: it is never trained."""
@@ -166,7 +172,3 @@ class LlamaCppModel:
     def device(self) -> torch.device:
         """Where logits come to, and most often all is computed."""
         return torch.device("cpu")
-
-    def __del__(self) -> None:
-        if getattr(self, "handle", None):
-            self._library.llama_model_free(self.handle)
