@@ -143,15 +143,20 @@ def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str
     with pytest.raises(ModelError, match="at most 256 sequences"):
         for _ in range(256):
             engine.fork(root)
-    wrong = {
+    wrong: dict[str, dict[str, Any]] = {
         "runs GGUF files": {"model": tiny_model_path},
         "takes no dtype": {"dtype": "bf16"},
         "packs all branches": {"strategy": "batched"},
+        "transformers runs": {"engine": "transformers", "threads": 2},
+        "leaves no layer to a GPU": {"device": "cpu", "gpu-layers": 4},
     }
     for said, given in wrong.items():
         options = {"model": files["F32"], "engine": "llama.cpp", **given}
         ran = cli("doctor", *(part for name, value in options.items() for part in (f"--{name}", value)))
         assert ran.code == 2 and said in ran.err and ran.err.count("\n") == 1
+    for said, given in {"unknown engine": {"engine": "llamacpp"}, "1 or more, got 0": {"threads": 0}}.items():
+        with pytest.raises(ModelError, match=said):
+            load_model(str(files["F32"]), **given)
     sgd = ["eval", "sgd", "--data", "x", "--out", "y", "--method", "greedy", "--engine", "llama.cpp"]
     assert "that of transformers" in cli(*sgd).err
     (files["F32"].parent / "no.gguf").write_bytes(b"GGUF" * 100)

@@ -16,9 +16,10 @@ from tooldecoding.files.json_lines import json_line, short_repr
 
 FREE: Final = frozenset(
     {"batch_size", "device", "device_map", "offload_folder", "strategy", "attn_implementation", "trust_remote_code"}
+    | {"engine", "gpu_layers", "threads"}
     | {"ray", "actors", "gpus_per_actor"}
 )
-"""Options of a model that may differ when a run is resumed: they change no prediction."""
+"""Options of a model that may differ when a run is resumed: they change no prediction, or, as an engine does, the model's dtype."""
 
 PART: Final = ".tooldecoding-part"
 """Ends the name of a file that is being written; a process that is killed leaves it."""

@@ -95,7 +95,8 @@ class LlamaCppModel:
     Raises
     ------
     ModelError
-        If llama.cpp cannot load the file, or the model keeps a recurrent state or reads with an encoder.
+        If llama.cpp cannot load the file, the model keeps a recurrent state or reads with an encoder, or a number is
+        wrong.
     MissingExtraError
         As ``library``.
     """
@@ -103,7 +104,11 @@ class LlamaCppModel:
     def __init__(
         self, file: Path, config: PreTrainedConfig, dtype: str, gpu_layers: int = -1, threads: int | None = None
     ) -> None:
+        _demand_whole("gpu_layers", gpu_layers, -1)
+        _demand_whole("threads", 1 if threads is None else threads, 1)
         self._library = llama = library()
+        if gpu_layers > 0 and not llama.llama_supports_gpu_offload():
+            raise ModelError("llama-cpp-python was built for no GPU; leave gpu_layers out (--gpu-layers)")
         self.config = config
         self.generation_config = GenerationConfig.from_model_config(config)
         self.dtype = dtype
@@ -172,3 +177,8 @@ class LlamaCppModel:
     def device(self) -> torch.device:
         """Where logits come to, and most often all is computed."""
         return torch.device("cpu")
+
+
+def _demand_whole(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or value < least:
+        raise ModelError(f"{name}: expected a whole number of {least} or more, got {value!r}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -208,6 +208,8 @@ def _is_for_llama_cpp(
     path: str, source: Source, runtime: Runtime, device: str | None, dtype: Dtype, arguments: Mapping[str, Any]
 ) -> bool:
     """Whether llama.cpp runs the model; ModelError if it is asked for, and is not for this model or these options."""
+    if runtime not in get_args(Runtime):
+        raise ModelError(f"unknown engine {runtime!r}; known: {', '.join(get_args(Runtime))}")
     others = {"dtype": dtype, **{name: arguments.get(name) for name in _OF_TRANSFORMERS}}
     given = [name for name, value in others.items() if value is not None]
     if device not in (None, "cpu"):
@@ -235,14 +237,20 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: d
     numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
     source = find_source(path)
     by_llama_cpp = _is_for_llama_cpp(path, source, runtime or "auto", device, dtype, arguments)
+    if not by_llama_cpp and (gpu_layers not in (None, -1) or threads is not None):
+        raise ModelError(f"gpu_layers and threads are for the engine llama.cpp, and transformers runs {path!r}")
     where = _where(source, arguments)
     config = _read_config(source, path, trust, where)
     tokenizer = load_tokenizer(path, trust, **arguments)
     if by_llama_cpp:
         assert source.gguf_file is not None and config is not None
         file = Path(cached_file(source.path, source.gguf_file, **_place(where)))
-        layers = 0 if device == "cpu" else gpu_layers
-        loaded = LlamaCppModel(file, config, weights_type(file), -1 if layers is None else layers, threads)
+        layers = -1 if gpu_layers is None else gpu_layers
+        if device == "cpu":
+            if layers not in (-1, 0):
+                raise ModelError(f"device cpu leaves no layer to a GPU, and gpu_layers is {layers}; give one of them")
+            layers = 0
+        loaded = LlamaCppModel(file, config, weights_type(file), layers, threads)
         setattr(loaded, FILES, files_state(source, arguments.get("revision")))
         return loaded, tokenizer
     how = {name: value for name, value in arguments.items() if name not in _WHERE and value is not None}
