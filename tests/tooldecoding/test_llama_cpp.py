@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from test_loading import MODEL, PROMPTS, write_gguf
 from command_line import Cli
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines import llama_cpp_engine
-from tooldecoding.engines.engine import Feed
+from tooldecoding.engines.engine import Feed, Need
 from tooldecoding.errors import ModelError
 from tooldecoding.models.llama_cpp import is_installed, library
 from tooldecoding.models.loading import load_model
@@ -117,9 +118,8 @@ def test_what_nobody_closes_is_free_again(files: dict[str, Path], monkeypatch: p
     make, freed = factory(files["F32"], 8), list[str]()
     for _ in range(300):
         make().open(1)  # the engine is gone, as behind an error or a stream that is given up
-    engine = make()
     with pytest.raises(ModelError, match="at most 256 sequences"):
-        engine.open(257)
+        (engine := make()).open(257)
     roots = engine.open(256)
     engine.reuse(roots[0], text := list(range(5, 30)))
     engine.extend([Feed(roots[0], text)])  # there is no sequence to keep it in
@@ -139,7 +139,8 @@ def test_what_nobody_closes_is_free_again(files: dict[str, Path], monkeypatch: p
 
 def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str) -> None:
     engine = factory(files["F32"])()
-    [root] = engine.open(1)
+    [root], needs = engine.open(1), [Need(9, branches=15, drafts=3, each=5)] * 16
+    assert engine.bytes_for(needs) < engine.bytes_for([*needs, Need(1)]) == math.inf
     with pytest.raises(ModelError, match="at most 256 sequences"):
         for _ in range(256):
             engine.fork(root)

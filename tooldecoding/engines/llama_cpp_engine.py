@@ -4,6 +4,7 @@ A fork marks the cells of its parent as its own, too, so that it costs nothing; 
 """
 
 import ctypes
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -223,7 +224,9 @@ class LlamaCppEngine(Engine):
         self._branches: BranchTable[_Branch] = BranchTable()
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
-        """See Engine."""
+        """See Engine; infinity for more sequences than llama.cpp has."""
+        if sum(1 + need.branches for need in needs) > _MOST_SEQUENCES:  # no branch only writes drafts
+            return math.inf
         return self._bytes * sum(need.shared + (need.branches + need.drafts) * need.each for need in needs)
 
     @property

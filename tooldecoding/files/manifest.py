@@ -19,7 +19,7 @@ FREE: Final = frozenset(
     | {"engine", "gpu_layers", "threads"}
     | {"ray", "actors", "gpus_per_actor"}
 )
-"""Options of a model that may differ when a run is resumed: they change no prediction, or, as an engine does, the model's dtype."""
+"""Options of a model that may differ when a run is resumed: they change no prediction, or the model's dtype tells."""
 
 PART: Final = ".tooldecoding-part"
 """Ends the name of a file that is being written; a process that is killed leaves it."""
