@@ -30,6 +30,8 @@ _FIRST_POSITIONS: Final = 2048
 """Size of a cache before it grows."""
 _BATCH: Final = 2048
 """Most tokens of a pass."""
+_GIVEN_BACK: Final = -1
+"""The sequence of a branch whose engine is gone."""
 _FULL: Final = 1
 """What ``llama_decode`` returns if there are too few free cells; nothing is changed then."""
 _TIMED: Final = (1, 9, 1, 9, 1)
@@ -133,8 +135,12 @@ class SequenceCache:
             )
         sequence = self._free.pop()
         if copied is not None:
-            self._llama.llama_memory_seq_cp(self._memory, copied, sequence, 0, length)
+            self.copy(copied, sequence, length)
         return sequence
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Give an empty sequence the first tokens of another; all of them if ``length`` is -1."""
+        self._llama.llama_memory_seq_cp(self._memory, source, target, 0, length)
 
     def cut(self, sequence: int, length: int) -> None:
         """Remove the tokens of a sequence from position ``length`` on."""
@@ -256,8 +262,7 @@ class LlamaCppEngine(Engine):
             if prefix is None:
                 return 0
             root.length, kept = prefix
-            self._cache.free(root.sequence)
-            root.sequence = self._cache.new(kept, root.length)
+            self._cache.copy(kept, root.sequence, root.length)
         return root.length
 
     def fork(self, branch: BranchId) -> BranchId:
@@ -268,7 +273,9 @@ class LlamaCppEngine(Engine):
 
     def release(self, branch: BranchId) -> None:
         """See Engine."""
-        self._cache.free(self._branches.remove(branch).sequence)
+        sequence = self._branches.remove(branch).sequence
+        if sequence != _GIVEN_BACK:  # decoding that ends behind its engine
+            self._cache.free(sequence)
 
     def drop(self, branch: BranchId, count: int) -> None:
         """See Engine."""
@@ -310,6 +317,7 @@ class LlamaCppEngine(Engine):
     def __del__(self) -> None:
         for branch in getattr(self, "_branches", {}).values():  # nobody has closed them
             self._cache.abandoned.append(branch.sequence)
+            branch.sequence = _GIVEN_BACK
 
 
 def _tokens_of(feed: Feed, branch: _Branch) -> Iterator[_Token]:
