@@ -84,10 +84,7 @@ def _spread(values: "pd.Series[float]") -> dict[str, float]:
 class BenchRunner:
     """Measures what the options ask for; ``path`` has the record after each round.
 
-    Raises
-    ------
-    EvalError
-        If the folder of ``--out`` cannot be written.
+    EvalError if the folder of ``--out`` cannot be written.
     """
 
     def __init__(self, options: BenchOptions, bar: ProgressBar) -> None:
@@ -101,12 +98,8 @@ class BenchRunner:
     def run(self) -> dict[str, Any]:
         """Measure, and return the record as it stands in the file.
 
-        Raises
-        ------
-        EvalError
-            If a method does not write the wanted call, or a cell is impossible.
-        ModelError
-            If the model, device or dtype is wrong.
+        EvalError if a method does not write the wanted call, or a cell is impossible. ModelError if the model, device
+        or dtype is wrong.
         """
         device = find_device(self._options.device)
         self._record: dict[str, Any] = {

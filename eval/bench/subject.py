@@ -119,12 +119,8 @@ class Subject:
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
     """Load a model, or make one from a shape.
 
-    Raises
-    ------
-    ModelError
-        If the model, the tokenizer or the dtype is unknown, or the model keeps a recurrent state.
-    EvalError
-        If a shape does not fit on the device.
+    ModelError if the model, the tokenizer or the dtype is unknown, or the model keeps a recurrent state. EvalError if a
+    shape does not fit on the device.
     """
     logging.set_verbosity_error()
     name = label
@@ -199,17 +195,14 @@ class Workload:
 def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokenizerBase, table: TokenTable) -> Workload:
     """Make the seeded examples of one cell.
 
+    EvalError if a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
+
     Parameters
     ----------
     options : BenchOptions
         Says what prompts and values are like.
     batch : int
         Number of prompts that are decoded together.
-
-    Raises
-    ------
-    EvalError
-        If a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
     """
     mean = options.prompt_tokens
     # of two words each; none is a prefix of another

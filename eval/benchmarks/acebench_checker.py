@@ -38,10 +38,7 @@ def decode_calls(text: str) -> list[Call]:
     All white space goes first, inside of strings, too. The rest is a Python list, tuple or set of calls, whose values
     ``read_calls`` describes.
 
-    Raises
-    ------
-    UnreadableCallError
-        If it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
+    UnreadableCallError if it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
     """
     body = syntax_tree("".join(text.split()))
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):

@@ -76,17 +76,14 @@ class BfclAnswer:
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
+    EvalError for a missing or malformed file, with file and line.
+
     Parameters
     ----------
     data : str
         A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
         it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
         package.
-
-    Raises
-    ------
-    EvalError
-        For a missing or malformed file, with file and line.
     """
     folder = _find_folder(data)
     return [sample for category in categories for sample in _read_category(folder, category)]

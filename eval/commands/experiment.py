@@ -89,10 +89,7 @@ class Experiment(_Strict):
 def read_experiment(path: Path) -> Experiment:
     """Read a file.
 
-    Raises
-    ------
-    EvalError
-        If it cannot be read, is no YAML, has an unknown field, or a report names what the file does not have.
+    EvalError if it cannot be read, is no YAML, has an unknown field, or a report names what the file does not have.
     """
     text = read_text(path, EvalError)
     try:

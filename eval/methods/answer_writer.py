@@ -55,10 +55,7 @@ def write_together(
 ) -> tuple[list[Writer], float]:
     """Return the writers of some answers after they have written, and the seconds that it took.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``.
+    ToolDecodingError as ``ToolDecoder.run``.
     """
     requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
     prompts = [decoder.prompt_ids(r) for r in requests]

@@ -144,10 +144,7 @@ def run_peer(decoder: ToolDecoder, peer: Peer, requests: Sequence[Request]) -> l
     answer that opens none has no constraint. From there on, or from the beginning if there must be a call, the grammar
     decides which tokens are allowed. A text and its calls have ``max_text_tokens`` together.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``, and if the library refuses a grammar.
+    ToolDecodingError as ``ToolDecoder.run``, and if the library refuses a grammar.
     """
     writers, seconds = write_together(decoder, requests, partial(_Writer, peer))
     return [writer.prediction(seconds, len(requests)) for writer in writers]

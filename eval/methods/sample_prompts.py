@@ -133,13 +133,8 @@ class Prompter:
 def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
     """Return the options with the format's name in place of ``auto``.
 
-    Raises
-    ------
-    EvalError
-        If the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls, and the
-        format has none.
-    ModelError
-        If the chat template prints tools, and writes calls in no known format.
+    EvalError if the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls,
+    and the format has none. ModelError if the chat template prints tools, and writes calls in no known format.
     """
     found = _with_format(options, benchmark, tokenizer)
     if found.method in PEER_METHODS:

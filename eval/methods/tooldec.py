@@ -37,10 +37,7 @@ class ToolDecResult:
 def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request]) -> list[ToolDecResult]:
     """Decode several prompts together with TOOLDEC, each with its own tools and options; those of orders are not used.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``.
+    ToolDecodingError as ``ToolDecoder.run``.
     """
     writers, seconds = write_together(decoder, requests, _Writer)
     return [writer.result(seconds) for writer in writers]

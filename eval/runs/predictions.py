@@ -52,16 +52,13 @@ def leniently(predictions: Predictions, benchmark: Benchmark) -> Predictions:
 def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[Sample]) -> Predictions:
     """Read a JSON-lines file of predictions.
 
+    EvalError, with the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
+    category, and an unknown or repeated id.
+
     Parameters
     ----------
     samples : sequence of Sample
         All samples that may occur.
-
-    Raises
-    ------
-    EvalError
-        With the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
-        category, and an unknown or repeated id.
     """
     again = "finish the run (eval with the same --out goes on), or delete the line"
     by_id = {s.id: s for s in samples}

@@ -55,17 +55,14 @@ def make_run(
 ) -> Made:
     """Decode what the folder lacks, with a progress bar, and score it.
 
+    EvalError if there are no samples, or the folder is of another run.
+
     Parameters
     ----------
     every : sequence of Sample
         All samples of the categories; they are drawn from, and are examples for each other.
     place : Place
         Where the model runs.
-
-    Raises
-    ------
-    EvalError
-        If there are no samples, or the folder is of another run.
     """
     samples = draw(every, options.limit, options.seed)
     if not samples:

@@ -37,15 +37,12 @@ def tune_benchmark(
 ) -> dict[str, Any]:
     """Tune on a benchmark's samples, write all files, and return the record in ``tune.json``.
 
+    EvalError if there are too few samples for a decision, or the folder holds something else.
+
     Parameters
     ----------
     every : sequence of Sample
         All samples of the categories.
-
-    Raises
-    ------
-    EvalError
-        If there are too few samples for a decision, or the folder holds something else.
     """
     demand_enough(len(draw(every, options.limit, options.seed)), wanted)
     if options.orders != "shuffled":

@@ -49,10 +49,7 @@ class Tuner:
 
         Proportions lie between 0 and 1. There are no settings to deploy if no limit fits the budget.
 
-        Raises
-        ------
-        EvalError
-            If too few prompts could be decoded.
+        EvalError if too few prompts could be decoded.
         """
         failures = self.evidence.failures
         demand_enough(len(self.evidence.requests), self.wanted, len(failures))

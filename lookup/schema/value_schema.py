@@ -68,10 +68,7 @@ class ValueSchema:
     def check(self, value: Any) -> Any:
         """The value, if it obeys the schema; in its documented types if the schema documents a tool.
 
-        Raises
-        ------
-        SchemaError
-            If it does not.
+        SchemaError if it does not.
         """
         return check(value, self._schemas, self._closed)
 
@@ -175,16 +172,13 @@ def conditions(
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
     """The values that a JSON Schema allows.
 
+    DocumentationError if the schema is neither an object nor a boolean.
+
     Parameters
     ----------
     written : Mapping or bool
     document : Document, optional
         What references point into; by default the schema itself.
-
-    Raises
-    ------
-    DocumentationError
-        If the schema is neither an object nor a boolean.
     """
     if not isinstance(written, dict | bool):
         raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(written).__name__}")

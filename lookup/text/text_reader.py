@@ -150,10 +150,7 @@ class TextReader:
     def read(self) -> tuple[list[ToolSpec], list[Unread]]:
         """The tools in order, and what looked like a tool but was not read.
 
-        Raises
-        ------
-        DocumentationError
-            As for ``lookup.extract``.
+        DocumentationError as for ``lookup.extract``.
         """
         try:
             blocks, pieces = self._blocks()

@@ -40,15 +40,12 @@ _WORDS: Final = {
 def read_yaml(text: str, offset: int = 0) -> list[Any]:
     """The values of all documents of a YAML stream.
 
+    MisreadError if the text is not YAML, or contains what this module rejects.
+
     Parameters
     ----------
     offset : int
         Added to the offsets of errors: where the text begins in a longer one.
-
-    Raises
-    ------
-    MisreadError
-        If the text is not YAML, or contains what this module rejects.
     """
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1

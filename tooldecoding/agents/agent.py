@@ -65,6 +65,8 @@ class Event:
 class Agent:
     """Lets a model call tools until it answers with text.
 
+    ToolDecodingError if two tools have one name.
+
     Parameters
     ----------
     decoder : ToolDecoder
@@ -87,11 +89,6 @@ class Agent:
     notes : list of str
         What is wrong with tools, a line each: those that are left out because their documentation cannot be read or no
         call can obey it, and names that the call format cannot write.
-
-    Raises
-    ------
-    ToolDecodingError
-        If two tools have one name.
     """
 
     def __init__(
@@ -125,6 +122,8 @@ class Agent:
     def run(self, question: str, tool_choice: str | None = None, **options: Any) -> Iterator[Event]:
         """Ask, and yield what happens; a second question goes on with the conversation.
 
+        ToolDecodingError as ``ToolDecoder.chat``.
+
         Parameters
         ----------
         question : str
@@ -132,11 +131,6 @@ class Agent:
             As of ``ToolDecoder.chat``, for the first turn; behind a result the model decides.
         **options
             Fields of ``DecodeOptions``.
-
-        Raises
-        ------
-        ToolDecodingError
-            As ``ToolDecoder.chat``.
         """
         self.messages.append({"role": "user", "content": question})
         documentation = [tool.documentation for tool in self.tools.values()]

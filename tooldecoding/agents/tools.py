@@ -76,15 +76,12 @@ def runnable(
 ) -> tuple[list[AgentTool], list[str]]:
     """Return tools by the names that the model calls them, and a line for each that no model can be shown or call.
 
+    ToolDecodingError if a function has the name of a tool before it; a server's tool is left out then.
+
     Parameters
     ----------
     demand : callable
         Raises a ToolDecodingError for a tool that cannot be called.
-
-    Raises
-    ------
-    ToolDecodingError
-        If a function has the name of a tool before it; a server's tool is left out then.
     """
     usable: list[AgentTool] = []
     names: set[str] = set()

@@ -122,17 +122,14 @@ def _results(
 def decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
     """Decode all rows without a result, with a progress bar, and print how many were decoded, skipped and failed.
 
+    ToolDecodingError if rows, results, model or cluster cannot be used. Results that were written before stay.
+
     Parameters
     ----------
     name : str
         As ``open_source`` takes it.
     documentation : Documentation or None
         For rows without ``tools``.
-
-    Raises
-    ------
-    ToolDecodingError
-        If rows, results, model or cluster cannot be used. Results that were written before stay.
     """
     if command.ray is not None:
         demand_extra("ray", "ray")

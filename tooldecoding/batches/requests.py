@@ -34,15 +34,12 @@ def make_request(
 ) -> Request:
     """Make the request for a prompt, messages or a dialogue.
 
+    ToolDecodingError if there is no documentation, or the template does not fit.
+
     Parameters
     ----------
     documentation : Documentation or None
         What stands beside it; without it, what stands in a prompt or dialogue. Messages need none.
-
-    Raises
-    ------
-    ToolDecodingError
-        If there is no documentation, or the template does not fit.
     """
     if not content:
         raise PromptError("the prompt is empty")

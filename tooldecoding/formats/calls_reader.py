@@ -47,10 +47,7 @@ def _read_any(spellings: Sequence[CallFormat], text: str) -> list[ReadCall]:
 
     Numbers of calls rise by one from any number, for ids may count the whole dialogue. Ids differ.
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    UnreadableCallError if the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
     reasons = []
     for spelling in spellings:

@@ -72,10 +72,7 @@ class ToolDecodingMethod:
     ) -> torch.Tensor | ToolDecodingOutput:
         """Decode. ``generate`` calls this.
 
-        Raises
-        ------
-        ToolDecodingError
-            As ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
+        ToolDecodingError as ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
         """
         asked = asked_of_generate(model)
         config = GenerationConfig() if generation_config is None else generation_config
@@ -215,6 +212,8 @@ def chat_inputs(
     The tools stand in it also where the chat template prints none. A decoding method without a ``format`` writes calls
     as this prompt asks for.
 
+    ToolDecodingError as ``ToolDecoder.chat``.
+
     Parameters
     ----------
     messages : sequence of mappings
@@ -229,11 +228,6 @@ def chat_inputs(
     -------
     BatchEncoding
         ``input_ids`` and ``attention_mask``, each of shape (1, length).
-
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.chat``.
     """
     options = changed(DecodeOptions(), fields, options)
     text = str(chat_request(read_messages(messages), read_tools(tools), options, tokenizer).prompt)
@@ -255,10 +249,7 @@ def _evaluating(model: PreTrainedModel) -> Iterator[None]:
 def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:
     """Return the tokens of each result. Text without a call is cut at the limit, as ``generate`` does.
 
-    Raises
-    ------
-    ConfigError
-        If a call exceeds the limit: a call that is cut off is invalid.
+    ConfigError if a call exceeds the limit: a call that is cut off is invalid.
     """
     for number, result in enumerate(results):
         if limit and result.calls and len(result.token_ids) > limit.tokens:

@@ -202,10 +202,7 @@ class Branch:
         Settles the tokens in which the model writes the pending text. The caller decides what is used of the returned
         token: ``take`` all of it or ``keep`` a part.
 
-        Raises
-        ------
-        TokenizerError
-            If the vocabulary has no such token.
+        TokenizerError if the vocabulary has no such token.
         """
         self._settle(*self.pending.sure())
         while True:
