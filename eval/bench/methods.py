@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
 from eval.bench.machine import PassClock
 from eval.bench.subject import Subject, Workload
@@ -21,6 +21,7 @@ from eval.methods.plain_decoding import plain_search
 from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.recurrent_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
@@ -145,23 +146,16 @@ class GenerateMethod:
     this favours ``generate``.
     """
 
-    def __init__(
-        self,
-        name: str,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        workload: Workload,
-        beams: int = 1,
-    ) -> None:
+    def __init__(self, name: str, decoder: ToolDecoder, workload: Workload, beams: int = 1) -> None:
         self.name, self.note = name, ""
         self.preparation: Mapping[str, float] = {}
-        self._model = model
+        self._model = model = decoder.model
         prompts = [example.prompt_ids for example in workload.examples]
         self._calls = [example.call_ids for example in workload.examples]
         used = {token for call in self._calls for token in call}
-        end = tokenizer.eos_token_id
+        end = decoder.tokenizer.eos_token_id
         if end is None:
-            end = next(token for token in range(len(tokenizer)) if token not in used)
+            end = next(token for token in range(len(decoder.tokenizer)) if token not in used)
         self._width = max(map(len, prompts))
         steps = max(map(len, self._calls))
         self._positions = beams * sum(len(p) + len(c) - 1 for p, c in zip(prompts, self._calls, strict=True))

@@ -125,7 +125,7 @@ class BenchRunner:
         for label in self._options.models:
             subject = load_subject(self._options, label, device)
             for batch in self._options.batches:
-                workload = make_workload(self._options, batch, subject.tokenizer, subject.decoder.table)
+                workload = make_workload(self._options, batch, subject.decoder.table)
                 self._measure_cell(f"{subject.label}, batch {batch}", subject, workload)
             del subject
             _free(device)
@@ -185,7 +185,7 @@ class BenchRunner:
                 missing[name] = ready
             else:
                 beams = beams_of(name) or 1
-                methods.append(ready or GenerateMethod(name, model, subject.tokenizer, workload, beams))
+                methods.append(ready or GenerateMethod(name, decoder, workload, beams))
         heads = {each.name: {"preparation_seconds": dict(each.preparation), "note": each.note} for each in methods}
         return Cell(about, heads, missing), methods
 

@@ -113,7 +113,6 @@ class Subject:
     label: str
     decoder: ToolDecoder
     engines: WatchedEngines
-    tokenizer: PreTrainedTokenizerBase
 
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
@@ -140,7 +139,7 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
     engines = WatchedEngines(model)
     if engines.recurrent:
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
-    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines, tokenizer)
+    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines)
 
 
 def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int) -> PreTrainedModel:
@@ -192,7 +191,7 @@ class Workload:
     copied_values: int
 
 
-def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokenizerBase, table: TokenTable) -> Workload:
+def make_workload(options: BenchOptions, batch: int, table: TokenTable) -> Workload:
     """Make the seeded examples of one cell.
 
     EvalError if a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
@@ -218,7 +217,7 @@ def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokeni
         said = [f"the {key.replace('_', ' ')} is {values[key]}" for key in random.sample(names, copied)]
         request = f"User: Please make an appointment{''.join(f', {each}' for each in said)}."
         filler = " ".join(random.choices(_COMMON, k=length))  # a word takes at least one token
-        prompt = _prompt_ids(tokenizer, api_bank_prompt(docs, [_FILLER, request], ending=_ENDING), filler, length)
+        prompt = _prompt_ids(table.tokenizer, api_bank_prompt(docs, [_FILLER, request], ending=_ENDING), filler, length)
         example = Example(prompt, values, ())
         call = table.encode_after(table.join(prompt[-64:]), example.text().encode())
         examples.append(Example(prompt, values, tuple(call)))

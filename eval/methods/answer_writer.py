@@ -30,6 +30,7 @@ class AnswerWriter(ABC):
     def __init__(self, start: Start) -> None:
         self.decoder, self.request, self.prompt, engine, root = start
         self.table = self.decoder.table
+        self.format = self.request.options.call_format.bound(self.table.special.bound)
         self.tally = Tally()
         self.usage = engine.usage(root)
         self.branch = Branch.behind(self.prompt, engine, root, self.table, self.tally, self.decoder.context)

@@ -24,8 +24,6 @@ from tooldecoding.chat.templates import (
     bfcl_prompt,
     chat_format,
 )
-from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.request import Request
 
@@ -97,30 +95,26 @@ class Prompter:
         return api_bank_prompt(sample.documentation.as_api_bank(detail), lines, instruction, self._ending)
 
     @property
-    def _format(self) -> CallFormat:
-        return CALL_FORMATS[self.settings.format]
-
-    @property
     def _ending(self) -> str:
         """How the line begins that the model completes."""
         return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
 
     def _dialogue(self, sample: Sample) -> list[str]:
         labels = BFCL_LABELS if self.settings.template == "bfcl" else API_BANK_LABELS
-        return dialogue_lines(sample.turns, self._format, labels)
+        return dialogue_lines(sample.turns, self.settings.call_format, labels)
 
     def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
         """Dialogues with the call that came next, each followed by an empty line."""
         lines: list[str] = []
         for example in shots:
-            lines += [*self._dialogue(example), self._ending + self._format.render(example.calls), ""]
+            lines += [*self._dialogue(example), self._ending + self.settings.call_format.render(example.calls), ""]
         return lines
 
     def _shots(self, sample: Sample) -> list[Sample]:
         """In-context examples: seeded, one a dialogue, never its own, of its category where there are any."""
         if not self.settings.shots:
             return []
-        usable = [s for s in self.samples if s.calls and (self._format.parallel or len(s.calls) == 1)]
+        usable = [s for s in self.samples if s.calls and (self.settings.call_format.parallel or len(s.calls) == 1)]
         if not usable:
             raise EvalError("--shots: none of the samples has a right call to show; leave it out")
         others = [s for s in usable if s.dialogue != sample.dialogue]

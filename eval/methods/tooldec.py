@@ -48,18 +48,17 @@ class _Writer(AnswerWriter):
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
-        self._format = self.request.options.call_format.bound(self.table.special.bound)
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 
     async def write(self) -> None:
         """Write the answer. The opener counts without white space at its end, which belongs to the call then."""
-        options, opener = self.request.options, self._format.start(0).rstrip()
+        options, opener = self.request.options, self.format.start(0).rstrip()
         if options.choice == "none":
             await self.free_text("")
         else:
             machine = CallMachine(
-                callable_tools(self.request), self._format, options.value_constraint, options.max_calls
+                callable_tools(self.request), self.format, options.value_constraint, options.max_calls
             )
             self._machine, self._position = machine, machine.start
             if options.choice == "auto":

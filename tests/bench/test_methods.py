@@ -36,11 +36,11 @@ def subject(vocabulary: str = "") -> Subject:
 def workload(batch: int = 1, vocabulary: str = "", **changes: Any) -> Workload:
     fields: dict[str, Any] = {"prompt_tokens": 400, "value_tokens": 5}
     made, options = subject(vocabulary), BenchOptions(shapes=("tiny",), **(fields | changes))
-    return make_workload(options, batch, made.tokenizer, made.decoder.table)
+    return make_workload(options, batch, made.decoder.table)
 
 
 def generate(work: Workload, beams: int = 1) -> Method:
-    return GenerateMethod("greedy", subject().decoder.model, subject().tokenizer, work, beams)
+    return GenerateMethod("greedy", subject().decoder, work, beams)
 
 
 def tool_decoding(work: Workload, limit: int, vocabulary: str = "", **options: Any) -> Method:
