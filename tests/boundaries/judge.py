@@ -43,7 +43,6 @@ class Wanter(SyntheticEngine):
         self.left = ""
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         logits = self._rows[hash(tokens[-_LONGEST:]) % _ROWS].clone()
         for ids, weight in self._paths:
             if len(tokens) < len(ids) and tokens == ids[: len(tokens)]:
@@ -51,7 +50,6 @@ class Wanter(SyntheticEngine):
         return NextTokenLogits(logits)
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
         for feed in feeds:
             kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.ahead])
             wanted = self._wanted[: len(kept)]

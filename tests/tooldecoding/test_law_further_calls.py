@@ -83,7 +83,6 @@ class Shares(SyntheticEngine):
         self._shares = {table.special.bound(text).encode(): share for text, share in shares.items()}
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         text = b"".join(self._texts[token] or b"" for token in tokens)
         shares = torch.full((len(self._texts),), 1e-12)
         left = {self._before + behind: share for behind, share in self._shares.items()}

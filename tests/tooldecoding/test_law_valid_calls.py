@@ -101,7 +101,6 @@ class Measured(RandomEngine):
     longest = 0
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
         answers = super().extend(feeds)
         self.longest = max(self.longest, *(len(self._branches[f.branch].tokens) for f in feeds))
         return answers

@@ -193,7 +193,6 @@ class Wishes(SyntheticEngine):
         self._weights = weights
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         shares = torch.exp(self._lengths - 20)
         for wish, weight in self._weights.items():
             if wish[: len(tokens)] == tokens and len(wish) > len(tokens):
@@ -266,7 +265,6 @@ class Behind(SyntheticEngine):
         self._shares = shares
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         written = b"".join(self._texts[token] or b"" for token in tokens).decode(errors="replace")
         ending = max((end for end in self._shares if written.endswith(end)), key=len, default="")
         shares = {text.encode(): share for text, share in self._shares.get(ending, {}).items()}

@@ -181,9 +181,3 @@ def test_wrong_options(
     begun = ("serve",) if command == "serve" else decode(batch, tmp_path / "out.jsonl")
     assert_bad(cli(*begun, *(address if each is None else each for each in arguments)), *said)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_the_extra_is_named(cli: Cli, batch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    ran = cli(*decode(batch, tmp_path / "out.jsonl", "--ray", "local", "--actors", 1))
-    assert_bad(ran, "ray is needed here and not installed; pip install 'tooldecoding[ray]'")
