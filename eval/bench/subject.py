@@ -161,7 +161,6 @@ class Example:
 
     Attributes
     ----------
-    prompt_ids : tuple of int
     values : mapping
         Key -> text, in documentation order.
     call_ids : tuple of int

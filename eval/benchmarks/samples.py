@@ -82,7 +82,6 @@ class Judgement:
 
     Attributes
     ----------
-    correct : bool
     error_type : str or None
         In the official scorer's own words; None if the prediction is correct.
     message : str
@@ -165,7 +164,6 @@ class Classified(NamedTuple):
 
     Attributes
     ----------
-    error_class : str
     structural : bool
         The call names a tool that was not given, is malformed, or has a key error: what constrained decoding rules out.
     """

@@ -95,7 +95,6 @@ class CallMachine:
     ----------
     tools : LookupDictionary
         At least one tool. Keys that are not known to be required are optional.
-    call_format : CallFormat
     constraint : {"typed", "free"}
         Whether values have their documented type; see ``lookup.values.grammar``.
     max_calls : int

@@ -44,7 +44,6 @@ class SelfConsistency:
         Samples of a prompt. Those of a smaller number are the first of a larger one.
     temperature : float
         0 takes the likeliest token: all samples are the call with one order.
-    seed : int
     """
 
     def __init__(self, decoder: ToolDecoder, scored: ScoredText, samples: int, temperature: float, seed: int) -> None:

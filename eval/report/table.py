@@ -25,8 +25,6 @@ class Table:
 
     Attributes
     ----------
-    title : str
-    columns : tuple of str
     rows : tuple of tuple of str
         Each has as many cells as there are columns.
     texts : int

@@ -18,7 +18,6 @@ class PredictionRow(NamedTuple):
 
     Attributes
     ----------
-    sample : Sample
     prediction : str
         Empty if decoding failed.
     row : dict

@@ -30,12 +30,8 @@ class Tuner:
 
     Parameters
     ----------
-    evidence : Evidence
-    wanted : TuneOptions
     base : VoteOptions
         The settings before tuning, with the largest limit.
-    measure : callable
-    seed : int
     """
 
     evidence: Evidence

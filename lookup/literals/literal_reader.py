@@ -44,7 +44,6 @@ def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON
         Any text. Anything may follow the literal, but a number or a word must end there.
     position : int
         Offset of the literal's first character. White space is not skipped.
-    dialect : Dialect
 
     Returns
     -------
@@ -110,11 +109,6 @@ class OpenContainer:
 
 class LiteralReader:
     """Reads literals of one text.
-
-    Parameters
-    ----------
-    text : str
-    dialect : Dialect
 
     Attributes
     ----------

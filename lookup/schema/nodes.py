@@ -111,7 +111,6 @@ class Objects:
     ----------
     keys : mapping of str to LazySchema
         The named keys that an object may have, and their schemas.
-    required : tuple of str
     free : callable or None
         Key -> the schema of its value, or ``None`` if an object may not have this key. ``None``: named keys only.
     free_language : Language
@@ -400,8 +399,6 @@ class FreeKeys(NamedTuple):
 
     Attributes
     ----------
-    language : Language
-    values : LazySchema
     size : int or None
         How many there are; ``None`` if they are many.
     """

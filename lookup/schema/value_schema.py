@@ -32,7 +32,6 @@ class ValueSchema:
 
     Parameters
     ----------
-    schemas : tuple of Schema
     closed : bool
         Whether they document a tool: an object with documented keys has no others, and keywords that say something of
         one type only imply the type.
@@ -176,7 +175,6 @@ def value_schema(written: object, document: Document | None = None) -> ValueSche
 
     Parameters
     ----------
-    written : Mapping or bool
     document : Document, optional
         What references point into; by default the schema itself.
     """

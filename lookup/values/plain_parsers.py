@@ -70,7 +70,6 @@ class SortedTexts:
 
     Attributes
     ----------
-    texts : list of str
     whole : Stretch
         The stretch of all texts.
     """

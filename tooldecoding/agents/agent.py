@@ -69,7 +69,6 @@ class Agent:
 
     Parameters
     ----------
-    decoder : ToolDecoder
     tools : sequence of AgentTool or callable
         Those of ``McpServers``, and Python functions.
     approve : callable, optional
@@ -126,7 +125,6 @@ class Agent:
 
         Parameters
         ----------
-        question : str
         tool_choice : str, optional
             As of ``ToolDecoder.chat``, for the first turn; behind a result the model decides.
         **options

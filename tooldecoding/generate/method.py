@@ -184,7 +184,6 @@ def tool_decoding(
     prompt_cache_mb : int
         Most memory, in MiB, for KV caches of former prompts. None by default: ``generate`` may be called during
         training, and changes of weights through ``.data`` go unnoticed. ``clear()`` of the method clears the cache.
-    options : DecodeOptions, optional
     **fields
         Fields of ``DecodeOptions`` that differ from ``options``.
 
@@ -220,7 +219,6 @@ def chat_inputs(
         In OpenAI's shape, see ``tooldecoding.chat.messages``.
     tools : optional
         As in ``ToolDecoder.chat``.
-    options : DecodeOptions, optional
     **fields
         Fields of ``DecodeOptions``, such as ``documentation="signatures"``; give ``format`` to the method as well.
 

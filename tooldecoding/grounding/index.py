@@ -133,7 +133,6 @@ class ConversationIndex:
 
     Attributes
     ----------
-    sources : tuple of Source
     words : list of str
         All words, in sequence.
     """

@@ -61,7 +61,6 @@ class Pending(NamedTuple):
 
     Attributes
     ----------
-    table : TokenTable
     context : bytes
         The end of the settled text.
     text : bytes

@@ -25,7 +25,6 @@ class TokenTable:
 
     Parameters
     ----------
-    tokenizer : PreTrainedTokenizerBase
     vocabulary : int, optional
         The number of the model's logits. Tokens with larger ids cannot be chosen.
     marks, turn_ends : sequence of str
