@@ -79,18 +79,16 @@ class Shares(SyntheticEngine):
         super().__init__(can_drop)
         table = synthetic("marks").table
         self._texts = table.texts
-        self._before = table.special.bound(before).encode()
-        self._shares = {table.special.bound(text).encode(): share for text, share in shares.items()}
+        self._shares = {table.special.bound(before + text).encode(): share for text, share in shares.items()}
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
         text = b"".join(self._texts[token] or b"" for token in tokens)
         shares = torch.full((len(self._texts),), 1e-12)
-        left = {self._before + behind: share for behind, share in self._shares.items()}
-        for whole, share in left.items():
+        for whole, share in self._shares.items():
             if whole.startswith(text) and whole != text:
                 rest = whole[len(text) :]
-                size, token = max((len(t), n) for n, t in enumerate(self._texts) if t and rest.startswith(t))
-                shares[token] += share if size else 0
+                _, token = max((len(t), n) for n, t in enumerate(self._texts) if t and rest.startswith(t))
+                shares[token] += share
         return NextTokenLogits(shares.log())
 
 
