@@ -149,7 +149,8 @@ class GenerateMethod:
     def __init__(self, name: str, decoder: ToolDecoder, workload: Workload, beams: int = 1) -> None:
         self.name, self.note = name, ""
         self.preparation: Mapping[str, float] = {}
-        self._model = model = decoder.model
+        model: PreTrainedModel = decoder.model
+        self._model = model
         prompts = [example.prompt_ids for example in workload.examples]
         self._calls = [example.call_ids for example in workload.examples]
         used = {token for call in self._calls for token in call}
