@@ -75,10 +75,7 @@ docs/bench.md are of ``llama-134m``. The others have the shapes of public models
 class WatchedEngines(EngineFactory):
     """The product's engines, with a clock that times their forward passes and output layers.
 
-    Attributes
-    ----------
-    clock : PassClock
-        Set before each run.
+    ``clock``: set before each run.
     """
 
     clock: PassClock
@@ -104,10 +101,7 @@ class _WatchedModel(LanguageModel):
 class Subject:
     """A loaded model.
 
-    Attributes
-    ----------
-    label : str
-        Its shape, folder or hub id.
+    ``label``: its shape, folder or hub id.
     """
 
     label: str

@@ -81,10 +81,7 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
 
     EvalError for a missing or malformed file, with file and line.
 
-    Parameters
-    ----------
-    data : str
-        A folder with ``data_CATEGORY.json`` and ``possible_answer/``, or a checkout of ACEBench.
+    ``data``: a folder with ``data_CATEGORY.json`` and ``possible_answer/``, or a checkout of ACEBench.
     """
     root = Path(data)
     if not root.is_dir():

@@ -180,10 +180,7 @@ def _wrong(error_type: str, key: str, value: Any, truth: Any) -> Fault:
 def check_sentence(category: str, text: str, truth: Any) -> Fault | None:
     """Whether an answer of a special category says what is wrong with the request.
 
-    Parameters
-    ----------
-    truth : object
-        ``{tool: missing keys}``, ``{key: wrong values}``, or anything where no tool fits.
+    ``truth``: ``{tool: missing keys}``, ``{key: wrong values}``, or anything where no tool fits.
     """
     if _NEEDED[category] not in text:
         return Fault("error_detection", f"expected a sentence with {_NEEDED[category]!r}")

@@ -162,10 +162,8 @@ class Benchmark(ABC):
 class Classified(NamedTuple):
     """The class of a wrong prediction, and whether the call is wrong by its structure alone.
 
-    Attributes
-    ----------
-    structural : bool
-        The call names a tool that was not given, is malformed, or has a key error: what constrained decoding rules out.
+    ``structural``: the call names a tool that was not given, is malformed, or has a key error: what constrained
+    decoding rules out.
     """
 
     error_class: ErrorClass

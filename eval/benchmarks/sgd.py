@@ -56,10 +56,7 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
 
     EvalError if the folder or a file is missing or malformed.
 
-    Parameters
-    ----------
-    data : str
-        Folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
+    ``data``: folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
     """
     folder = Path(data)
     if not folder.is_dir():

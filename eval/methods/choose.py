@@ -28,10 +28,7 @@ def make_method(
 ) -> Method:
     """The method that the settings name.
 
-    Parameters
-    ----------
-    call_format : str
-        The benchmark's, in which predictions are scored.
+    ``call_format``: the benchmark's, in which predictions are scored.
     """
     scored = ScoredText.of(settings, call_format)
     own = settings.call_format if settings.template == "chat" else None
@@ -115,10 +112,7 @@ def predicting(
 ) -> Callable[[Sequence[Draft]], Iterable[tuple[int, Prediction]]]:
     """Return what makes numbered predictions with the method that the settings name.
 
-    Parameters
-    ----------
-    call_format : str
-        The benchmark's, in which predictions are scored.
+    ``call_format``: the benchmark's, in which predictions are scored.
     """
     method = make_method(settings, model, tokenizer, call_format)
     return lambda drafts: enumerate(predict_all(method, drafts))

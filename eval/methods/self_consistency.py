@@ -210,10 +210,7 @@ class SampledLogits(NextTokenLogits):
 class SampledTokens(FedTokens):
     """The tokens of a branch whose next token is sampled while its sample is switched on.
 
-    Parameters
-    ----------
-    fed : FedTokens
-        The branch as it stands.
+    ``fed``: the branch as it stands.
     """
 
     def __init__(self, fed: FedTokens, noise: GumbelNoise, place: int = 0) -> None:

@@ -64,10 +64,7 @@ def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: P
 def coverage_chart(benchmark: str, answers: Mapping[tuple[str, ...], Sequence[bool]], path: Path) -> bool:
     """Draw the share of wrong answers among the surest ones (risk against coverage). False, without a file, if none.
 
-    Parameters
-    ----------
-    answers : mapping
-        Names of a run -> whether each answer is right, the surest first.
+    ``answers``: names of a run -> whether each answer is right, the surest first.
     """
     if not answers:
         return False

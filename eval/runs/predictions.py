@@ -54,10 +54,7 @@ def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[S
     EvalError, with the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
     category, and an unknown or repeated id.
 
-    Parameters
-    ----------
-    samples : sequence of Sample
-        All samples that may occur.
+    ``samples``: all samples that may occur.
     """
     again = "finish the run (eval with the same --out goes on), or delete the line"
     by_id = {s.id: s for s in samples}

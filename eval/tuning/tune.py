@@ -39,10 +39,7 @@ def tune_benchmark(
 
     EvalError if there are too few samples for a decision, or the folder holds something else.
 
-    Parameters
-    ----------
-    every : sequence of Sample
-        All samples of the categories.
+    ``every``: all samples of the categories.
     """
     demand_enough(len(draw(every, options.limit, options.seed)), wanted)
     if options.orders != "shuffled":

@@ -28,10 +28,7 @@ Measure = Callable[[Mapping[str, Request], Sequence[VoteOptions]], pd.DataFrame]
 class Tuner:
     """One tuning.
 
-    Parameters
-    ----------
-    base : VoteOptions
-        The settings before tuning, with the largest limit.
+    ``base``: the settings before tuning, with the largest limit.
     """
 
     evidence: Evidence

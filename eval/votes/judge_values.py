@@ -27,10 +27,7 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
 
     EvalError if candidates are malformed, or a prediction is not the vote over them.
 
-    Parameters
-    ----------
-    place : str
-        The file of the predictions, for messages.
+    ``place``: the file of the predictions, for messages.
     """
     options = prompter.settings
     vote = VoteOptions(options.order_limit, options.optional_share)

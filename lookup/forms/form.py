@@ -203,10 +203,7 @@ def read_claim(
 
     DocumentationError, with the source, if the object is malformed, or if no form fits an object in a list with tools.
 
-    Parameters
-    ----------
-    source : callable
-        Takes an object and the title of its form; returns where the object is.
+    ``source``: takes an object and the title of its form; returns where the object is.
     """
     if claim.form is None:
         place = source(claim.data, "")

@@ -221,10 +221,7 @@ def _with_lists(value: Any) -> Any:
 def render_raw(value: Any, mark: str, leads: tuple[str, str] = ("", "")) -> str:
     """The text itself, or the JSON text of another value, before a mark.
 
-    Parameters
-    ----------
-    leads : tuple of str
-        What stands before a text, and before other values.
+    ``leads``: what stands before a text, and before other values.
     """
     return leads[0] + value + mark if isinstance(value, str) else leads[1] + render_json(value) + mark
 

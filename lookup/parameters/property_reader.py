@@ -111,10 +111,7 @@ class PropertyReader(Schemas):
 
         DocumentationError as for ``parameters``.
 
-        Parameters
-        ----------
-        listed : bool, optional
-            Whether a list of required keys contains the key; ``None`` without a list.
+        ``listed``: whether a list of required keys contains the key; ``None`` without a list.
         """
         return self._key(key, spec, listed, _Scope(self._owner))
 

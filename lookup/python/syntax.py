@@ -130,10 +130,7 @@ def read_value(written: str, node: ast.expr | None = None) -> Any:
 
     LiteralError if it is not one literal, or a call cannot contain its value (a set, NaN).
 
-    Parameters
-    ----------
-    node : ast.expr, optional
-        Its syntax tree, if it is known.
+    ``node``: its syntax tree, if it is known.
     """
     try:
         value = parse_literal(written)

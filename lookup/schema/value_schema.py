@@ -30,11 +30,8 @@ _LEADING_THERE: Final = frozenset({*_ACROSS, "dependencies", "allOf", "$ref", "$
 class ValueSchema:
     """The values that some schemas allow together.
 
-    Parameters
-    ----------
-    closed : bool
-        Whether they document a tool: an object with documented keys has no others, and keywords that say something of
-        one type only imply the type.
+    ``closed``: whether they document a tool: an object with documented keys has no others, and keywords that say
+    something of one type only imply the type.
     """
 
     def __init__(self, schemas: tuple[Schema, ...], closed: bool) -> None:
@@ -173,10 +170,7 @@ def value_schema(written: object, document: Document | None = None) -> ValueSche
 
     DocumentationError if the schema is neither an object nor a boolean.
 
-    Parameters
-    ----------
-    document : Document, optional
-        What references point into; by default the schema itself.
+    ``document``: what references point into; by default the schema itself.
     """
     if not isinstance(written, dict | bool):
         raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(written).__name__}")

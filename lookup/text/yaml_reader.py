@@ -42,10 +42,7 @@ def read_yaml(text: str, offset: int = 0) -> list[Any]:
 
     MisreadError if the text is not YAML, or contains what this module rejects.
 
-    Parameters
-    ----------
-    offset : int
-        Added to the offsets of errors: where the text begins in a longer one.
+    ``offset``: added to the offsets of errors: where the text begins in a longer one.
     """
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1

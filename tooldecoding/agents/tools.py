@@ -78,10 +78,7 @@ def runnable(
 
     ToolDecodingError if a function has the name of a tool before it; a server's tool is left out then.
 
-    Parameters
-    ----------
-    demand : callable
-        Raises a ToolDecodingError for a tool that cannot be called.
+    ``demand``: raises a ToolDecodingError for a tool that cannot be called.
     """
     usable: list[AgentTool] = []
     names: set[str] = set()

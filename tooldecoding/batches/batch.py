@@ -47,10 +47,7 @@ def decoding(
 ) -> Callable[[Sequence[Entry]], Iterator[tuple[int, dict[str, Any]]]]:
     """Return what makes the results of rows.
 
-    Parameters
-    ----------
-    documentation : Documentation or None
-        For rows without ``tools``.
+    ``documentation``: for rows without ``tools``.
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
     return partial(_results, decoder, command.batch_size, RowReader(command, documentation))
@@ -59,10 +56,7 @@ def decoding(
 class RowReader:
     """Reads what stands in rows; documentation that many rows share is read once.
 
-    Parameters
-    ----------
-    documentation : Documentation or None
-        For rows without ``tools``.
+    ``documentation``: for rows without ``tools``.
     """
 
     def __init__(self, command: DecodeCommand, documentation: Documentation | None) -> None:

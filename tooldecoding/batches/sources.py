@@ -56,12 +56,9 @@ def open_source(name: str) -> Source:
 
     PromptError if it cannot be read, or no row can have content.
 
-    Parameters
-    ----------
-    name : str
-        ``hub:OWNER/NAME``, ``hub:OWNER/NAME:SPLIT`` or ``hub:OWNER/NAME/SUBSET:SPLIT``; a file ending in ``.parquet``,
-        ``.csv`` or ``.csv.gz``; any other file of JSON lines, which may be compressed (``.gz``); ``-`` for JSON lines
-        on standard input.
+    ``name``: ``hub:OWNER/NAME``, ``hub:OWNER/NAME:SPLIT`` or ``hub:OWNER/NAME/SUBSET:SPLIT``; a file ending in
+    ``.parquet``, ``.csv`` or ``.csv.gz``; any other file of JSON lines, which may be compressed (``.gz``); ``-`` for
+    JSON lines on standard input.
     """
     if name != "-" and not name.startswith(_HUB):
         demand_file(Path(name), PromptError)

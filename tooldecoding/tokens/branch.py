@@ -114,10 +114,8 @@ class Branch:
         Tokens that are not computed yet are computed once before the fork if that saves positions worth a pass, as
         for a long prompt. Otherwise each branch computes them itself.
 
-        Parameters
-        ----------
-        beginning : Beginning, optional
-            What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
+        ``beginning``: what this branch will write. It is tried in the pass before the fork, which then costs this
+        branch nothing.
         """
         self._settle(*self.pending.sure())
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
@@ -221,10 +219,7 @@ class Branch:
     async def free_token(self, choose: Choose | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
 
-        Parameters
-        ----------
-        choose : Choose, optional
-            By default the likeliest token is taken.
+        ``choose``: by default the likeliest token is taken.
         """
         self.settle()
         logits = await self._logits()
@@ -234,11 +229,8 @@ class Branch:
     async def choose(self, trie: Trie, as_written: bool = False) -> tuple[int, list[float]]:
         """Let the model choose one of the texts of a trie, and write it.
 
-        Parameters
-        ----------
-        as_written : bool
-            Whether each token is the likeliest one, as the model writes freely, but for one that ends with the pending
-            text; else the likeliest outcome is chosen wherever one token on offer begins with another.
+        ``as_written``: whether each token is the likeliest one, as the model writes freely, but for one that ends with
+        the pending text; else the likeliest outcome is chosen wherever one token on offer begins with another.
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """

@@ -265,10 +265,7 @@ class ValueChoice(TokenChoice):
     def greedy(self, only: int | None = None) -> int | None:
         """Return the likeliest token, if any, that writes a part of the pending text, or all and an accepted piece.
 
-        Parameters
-        ----------
-        only : int, optional
-            The only token that may leave bytes unwritten; by default each may.
+        ``only``: the only token that may leave bytes unwritten; by default each may.
         """
         best, text = self.logits.best, self.pending.text
         written = self.table.texts[best]

@@ -82,11 +82,8 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
 
     EvalError if a level's folder, its files or the documentation is missing, or a file is malformed.
 
-    Parameters
-    ----------
-    data : str
-        The folder that holds ``level-1-given-desc`` and ``level-2-toolsearcher``, or a checkout of DAMO-ConvAI or its
-        api-bank. Documentation of the tools is looked for there.
+    ``data``: the folder that holds ``level-1-given-desc`` and ``level-2-toolsearcher``, or a checkout of DAMO-ConvAI or
+    its api-bank. Documentation of the tools is looked for there.
     """
     folder = _find_folder(data)
     descriptions, origin = _find_descriptions(folder)
