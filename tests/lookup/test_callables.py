@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, create_model
-from seams import key_text, tool_text
+from seams import key_text, only, tool_text
 
 from lookup import DocumentationError, extract
 from lookup.values.grammar import value_grammar
@@ -19,8 +19,7 @@ from voting import check_value
 
 def tool_of(live):
     """The tool that an object documents."""
-    (tool,) = extract([live]).tools
-    return tool
+    return only([live])
 
 
 # fmt: off

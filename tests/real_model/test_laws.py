@@ -55,11 +55,6 @@ MODELS: Final = [
 ]
 
 
-def model_name(path: object) -> str:
-    """The name of a test's model."""
-    return Path(str(path)).name
-
-
 @lru_cache(maxsize=1)
 def real_model(path: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model; tests run model by model."""
@@ -90,7 +85,7 @@ def calls_in(text: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", MODELS, ids=model_name)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: Path(path).name)
 def test_as_many_calls_as_the_model_writes_freely(path: str) -> None:
     model, tokenizer = real_model(path)
     decoder, called = ToolDecoder(model, tokenizer), 0
@@ -146,7 +141,7 @@ class FreeWriter:
 
 @pytest.mark.slow
 @needs_data
-@pytest.mark.parametrize("path", MODELS, ids=model_name)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: Path(path).name)
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_text_values_are_what_the_model_writes_freely(path: str, name: str) -> None:
     model, tokenizer = real_model(path)
