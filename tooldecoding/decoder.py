@@ -18,6 +18,7 @@ from tooldecoding.chat.messages import Conversation, read_conversations, read_me
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.engines.choose_engine import EngineFactory, Layout
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -29,7 +30,6 @@ from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, S
 from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Run, Scheduler
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -374,16 +374,16 @@ class ToolDecoder:
         if not requests:
             return
         prompts = [self.prompt_ids(request) for request in requests]
-        start, scheduler = time.perf_counter(), Scheduler(self.new_engine())
+        start, loop = time.perf_counter(), DecodeLoop(self.new_engine())
         runs: list[RequestRun] = []
 
-        def begun() -> Iterator[Run[DecodedPrompt]]:
+        def begun() -> Iterator[TaskGroup[DecodedPrompt]]:
             for request, ids in zip(requests, prompts, strict=True):
-                run, decoding = self.begin(request, ids, scheduler)
+                run, decoding = self.begin(request, ids, loop)
                 runs.append(run)
                 yield decoding
 
-        for number, decoded in scheduler.each(begun(), at_once):
+        for number, decoded in loop.each(begun(), at_once):
             seconds = time.perf_counter() - start
             yield number, runs[number].result(decoded, self.table, requests[number].options, seconds)
 
@@ -400,10 +400,10 @@ class ToolDecoder:
     def _streamed(
         self, request: Request, prompt_ids: Sequence[int]
     ) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
-        stream, scheduler, start = ResultStream(), Scheduler(self.new_engine()), time.perf_counter()
-        run, decoding = self.begin(request, prompt_ids, scheduler, stream)
+        stream, loop, start = ResultStream(), DecodeLoop(self.new_engine()), time.perf_counter()
+        run, decoding = self.begin(request, prompt_ids, loop, stream)
         while not decoding.ended:
-            scheduler.forward()
+            loop.forward()
             yield from stream.take()
         result = run.result(decoding.result, self.table, request.options, time.perf_counter() - start)
         stream.show(result.answer)
@@ -414,10 +414,10 @@ class ToolDecoder:
         self,
         request: Request,
         prompt_ids: Sequence[int],
-        scheduler: Scheduler,
+        loop: DecodeLoop,
         stream: ResultStream | None = None,
         watched: bool = False,
-    ) -> tuple[RequestRun, Run[DecodedPrompt]]:
+    ) -> tuple[RequestRun, TaskGroup[DecodedPrompt]]:
         """Begin to decode a prompt beside others.
 
         Parameters
@@ -429,7 +429,7 @@ class ToolDecoder:
         watched : bool
             Whether somebody reads the text along, token by token.
         """
-        engine = scheduler.engine
+        engine = loop.engine
         [root] = engine.open(1)
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
@@ -449,7 +449,7 @@ class ToolDecoder:
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
-        return run, scheduler.spawn(root, decoder.decode(branch), watched)
+        return run, loop.spawn(root, decoder.decode(branch), watched)
 
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.

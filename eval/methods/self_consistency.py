@@ -19,6 +19,7 @@ from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
+from tooldecoding.decode_loop import DecodeLoop, together
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
@@ -26,7 +27,6 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.fed_tokens import FedTokens
 
@@ -60,14 +60,14 @@ class SelfConsistency:
         requests = [replace(r, options=replace(r.options, order_limit=1, orders="documented")) for r in requests]
         prompts = [self._decoder.prompt_ids(r) for r in requests]
         start = time.perf_counter()
-        scheduler = Scheduler(engine := self._decoder.new_engine())
+        loop = DecodeLoop(engine := self._decoder.new_engine())
         roots = engine.open(len(prompts))
         runs = [RequestRun(ids, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
         parts = [
-            scheduler.spawn(root, self._prompt(request, run, engine, root))
+            loop.spawn(root, self._prompt(request, run, engine, root))
             for request, run, root in zip(requests, runs, roots, strict=True)
         ]
-        decoded = scheduler.finish(parts)
+        decoded = loop.finish(parts)
         seconds = time.perf_counter() - start
         predictions = []
         for request, run, samples in zip(requests, runs, decoded, strict=True):

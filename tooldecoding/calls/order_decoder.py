@@ -14,8 +14,8 @@ from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.required_keys import Order, decode_orders, shared_keys
 from tooldecoding.calls.value_decoder import ValueDecoder
+from tooldecoding.decode_loop import Spawn, run_unless_cancelled, together
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scheduler import spawn, together, until
 from tooldecoding.tokens.branch import Beginning, Branch, Tally
 from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks
 
@@ -70,7 +70,7 @@ class OrderDecoder:
         branch, *others = await branch.forks(1 + len(keys), beginning=self.beginning)
         drafting = dict(zip(keys, others, strict=True))
         # first, so that orders can use what they have found behind a pass
-        tasks = [await spawn(self._draft(drafting, key, values)) for key in keys]
+        tasks = [await Spawn(self._draft(drafting, key, values)) for key in keys]
         await together([decode_orders(self._tool, branch, self._orders, values, self._finish)])
         for task in tasks:
             task.cancel()
@@ -96,7 +96,7 @@ class OrderDecoder:
         branch.write(self._tool.call_format.key(key))
         value = values.decode(branch, self._tool.spec.parameter(key), left=0)
         with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
-            await until(lambda: self._drafts.times_begun(key) > 1, value)
+            await run_unless_cancelled(lambda: self._drafts.times_begun(key) > 1, value)
         drafting.pop(key).release()
 
     def branch_of(self, voted: VotedCall) -> Branch | None:

@@ -19,12 +19,12 @@ from tooldecoding.calls.order_decoder import OrderDecoder
 from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
 from tooldecoding.chat.messages import Message
+from tooldecoding.decode_loop import together
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
-from tooldecoding.scheduler import together
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
 from voting import VotedCall, carries

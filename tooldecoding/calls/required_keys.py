@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.scheduler import together
+from tooldecoding.decode_loop import together
 from tooldecoding.tokens.branch import Branch
 from voting import CandidateValue
 

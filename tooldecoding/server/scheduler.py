@@ -14,10 +14,9 @@ import torch
 
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Run
-from tooldecoding.scheduler import Scheduler as Passes
 from tooldecoding.server.exchange import ApiError, later
 from tooldecoding.server.monitoring import Metrics, log
 from tooldecoding.server.prepared import Prepared
@@ -43,7 +42,7 @@ class Job:
     ----------
     cancelled : bool
         Whether nobody waits for it any more.
-    run : tuple of RequestRun and Run of DecodedPrompt, optional
+    run : tuple of RequestRun and TaskGroup of DecodedPrompt, optional
         What runs, once it does, since ``began`` by ``time.monotonic``.
     """
 
@@ -53,7 +52,7 @@ class Job:
         self.began = time.monotonic()
         self.deadline = self.began + timeout
         self.cancelled = False
-        self.run: tuple[RequestRun, Run[DecodedPrompt]] | None = None
+        self.run: tuple[RequestRun, TaskGroup[DecodedPrompt]] | None = None
         self._events: asyncio.Queue[News | Exception] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
 
@@ -62,7 +61,7 @@ class Job:
         """Whether nobody waits any more, or its time is over."""
         return self.cancelled or time.monotonic() > self.deadline
 
-    def begin(self, decoder: ToolDecoder, batch: Passes) -> None:
+    def begin(self, decoder: ToolDecoder, batch: DecodeLoop) -> None:
         """Begin to decode; somebody reads text along, but calls come at once, behind their vote."""
         request, self.began = self.prepared.request, time.monotonic()
         watched = self.stream is not None and request.options.tool_choice in ("auto", "none")
@@ -264,8 +263,8 @@ class Scheduler:
         self._decoder.prompt_cache.clear()
         self._batch = self._begun()
 
-    def _begun(self) -> Passes:
-        return Passes(self._decoder.new_engine(), time.perf_counter)
+    def _begun(self) -> DecodeLoop:
+        return DecodeLoop(self._decoder.new_engine(), time.perf_counter)
 
 
 def _failure(error: Exception) -> Exception:
