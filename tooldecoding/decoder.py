@@ -10,8 +10,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
+from tooldecoding.calls.compiled_tools import CompiledTools, CompiledToolsCache
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
-from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests
 from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
@@ -89,7 +89,7 @@ class ToolDecoder:
         self.tokenizer = tokenizer
         vocabulary = model.config.get_text_config().vocab_size
         self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
-        self._preparations = Preparations(self.table)
+        self._compiled = CompiledToolsCache(self.table)
         self.strategy: Layout | None = None
         self.prompt_cache = PrefixCache(0)
         if engine_factory is None:
@@ -434,7 +434,7 @@ class ToolDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            tools, prompt = self._prepared(request), self._prompt_text(request)
+            tools, prompt = self._compiled_tools(request), self._prompt_text(request)
             decoder = PromptDecoder(
                 tools,
                 request.options,
@@ -466,7 +466,7 @@ class ToolDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = max(1, self._prepared(request).reserve(request.options.choice))
+        needed = max(1, self._compiled_tools(request).reserve(request.options.choice))
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -477,7 +477,7 @@ class ToolDecoder:
 
     def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
         """Return an estimate of what a request takes in the KV cache."""
-        return self._prepared(request).need(len(prompt_ids), request.options)
+        return self._compiled_tools(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
         choice = request.options.choice
@@ -487,8 +487,8 @@ class ToolDecoder:
             known = ", ".join([*TOOL_CHOICES, *request.tools])
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
-    def _prepared(self, request: Request) -> PreparedTools:
-        return self._preparations.of(request.tools, request.options)
+    def _compiled_tools(self, request: Request) -> CompiledTools:
+        return self._compiled.of(request.tools, request.options)
 
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
@@ -499,7 +499,7 @@ class ToolDecoder:
     def text_limit(self, request: Request, branch: Branch) -> int:
         """Return the limit of free text that leaves room for a call behind it."""
         options = request.options
-        return self._prepared(request).fitting(options.max_text_tokens, options.choice, branch.room)
+        return self._compiled_tools(request).fitting(options.max_text_tokens, options.choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

@@ -26,7 +26,7 @@ from tooldecoding.cluster.place import place_of
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.files.kept import Kept
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.request import Request
 
@@ -68,7 +68,7 @@ class RowReader:
     def __init__(self, command: DecodeCommand, documentation: Documentation | None) -> None:
         self._command = command
         self._documentation = documentation
-        self._kept: Kept[Documentation] = Kept(_KEPT_TOOLS)
+        self._cache = LruCache[str, Documentation](_KEPT_TOOLS)
 
     def read(self, entry: Entry) -> tuple[Content, Documentation | None, DecodeCommand]:
         """Read a row, with the options that it has; ToolDecodingError if it cannot be decoded."""
@@ -79,7 +79,7 @@ class RowReader:
         if tools is not None:
             read = read_tools if isinstance(content, Conversation) else Documentation.read
             text = json_line([read.__name__, tools])
-            documentation = self._kept.of(text, lambda: read(tools, f"{place}: tools", command.on_duplicate))
+            documentation = self._cache.of(text, lambda: read(tools, f"{place}: tools", command.on_duplicate))
         if choice is not None:
             command = replace(command, tool_choice=read_tool_choice(choice, f"{place}: tool_choice"))
         return content, documentation, command

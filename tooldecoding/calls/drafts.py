@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from lookup.dictionary import ParameterSpec
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar
-from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Beginning
@@ -40,7 +40,7 @@ class Drafts:
         Limit of tokens of a draft.
     """
 
-    def __init__(self, prompt: str, tool: PreparedTool, draft_tokens: int) -> None:
+    def __init__(self, prompt: str, tool: CompiledTool, draft_tokens: int) -> None:
         self.prompt = prompt
         self._tool = tool
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN

@@ -11,9 +11,9 @@ from functools import partial
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import ToolDecodingError
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.order_tree import Order, OrderTree, Values, shared_keys
-from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.decode_loop import Spawn, run_unless_cancelled, together
 from tooldecoding.options import DecodeOptions
@@ -38,7 +38,7 @@ class OrderDecoder:
 
     def __init__(
         self,
-        tool: PreparedTool,
+        tool: CompiledTool,
         number: int,
         options: DecodeOptions,
         prompt: str,
@@ -147,7 +147,7 @@ class OrderDecoder:
             known[1].end()
 
 
-def _value_limit(most: int, room: int | None, tool: PreparedTool) -> int:
+def _value_limit(most: int, room: int | None, tool: CompiledTool) -> int:
     """Return the limit of tokens of a value so that a call with all keys fits in the room."""
     if room is None:
         return most

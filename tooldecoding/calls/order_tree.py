@@ -11,7 +11,7 @@ Eight values are decoded, not nine: abc and acb share that of a.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.value_decoder import ValueDecoder
 from tooldecoding.decode_loop import together
 from tooldecoding.tokens.branch import Branch
@@ -40,7 +40,7 @@ class OrderTree:
     """
 
     def __init__(
-        self, tool: PreparedTool, decoder: ValueDecoder, finish: Callable[[Branch, Order, Values], Awaitable[None]]
+        self, tool: CompiledTool, decoder: ValueDecoder, finish: Callable[[Branch, Order, Values], Awaitable[None]]
     ) -> None:
         self._tool = tool
         self._decoder = decoder

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from tooldecoding.calls.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.calls.confidence import Calibration
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
@@ -16,7 +17,6 @@ from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_
 from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, to_ask
 from tooldecoding.calls.next_call import CallsAsList, NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
-from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
 from tooldecoding.chat.messages import Message
 from tooldecoding.decode_loop import together
@@ -88,7 +88,7 @@ class PromptDecoder:
 
     def __init__(
         self,
-        tools: PreparedTools,
+        tools: CompiledTools,
         options: DecodeOptions,
         table: TokenTable,
         prompt_ids: Sequence[int],
@@ -141,12 +141,12 @@ class PromptDecoder:
             self._stream.show(answer)
         return await self._calls(written.branch, written.text, answer, self._tools.called(written.opened))
 
-    async def _calls(self, branch: Branch, text: str, answer: Answer, called: PreparedTool | None) -> DecodedPrompt:
+    async def _calls(self, branch: Branch, text: str, answer: Answer, called: CompiledTool | None) -> DecodedPrompt:
         """Decode calls behind free text and the opener, the last text of ``branch``.
 
         Parameters
         ----------
-        called : PreparedTool, optional
+        called : CompiledTool, optional
             The tool of the first call, if its name and bracket are written already.
         """
         calls: list[DecodedCall] = []
@@ -205,7 +205,7 @@ class PromptDecoder:
             return None
         return self._tools.next_call(number, self._only)
 
-    async def _name(self, branch: Branch, number: int) -> tuple[PreparedTool, float]:
+    async def _name(self, branch: Branch, number: int) -> tuple[CompiledTool, float]:
         """Let the model choose a tool by the name trie, unless one is given; returns the probability of its name."""
         if self._only is not None:
             branch.write(self._only + self._format.bracket_of(number))
@@ -215,7 +215,7 @@ class PromptDecoder:
 
     async def decode_call(
         self,
-        tool: PreparedTool,
+        tool: CompiledTool,
         orders: OrderDecoder,
         branch: Branch,
         optional: Sequence[ParameterSpec],
@@ -244,7 +244,7 @@ class PromptDecoder:
             text, answer = text + behind, answer._replace(content=answer.content + behind)
         return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
 
-    def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
+    def _committed(self, named: Branch, orders: OrderDecoder, tool: CompiledTool, voted: VotedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
 
         This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written

@@ -19,7 +19,7 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.server.exchange import ApiError, later
 from tooldecoding.server.monitoring import Metrics, log
-from tooldecoding.server.prepared import Prepared
+from tooldecoding.server.request_parser import ParsedRequest
 
 News = TextPiece | DecodedCall | DecodeResult
 """Pieces of a stream, and last the result."""
@@ -46,8 +46,8 @@ class Job:
         What runs, once it does, since ``began`` by ``time.monotonic``.
     """
 
-    def __init__(self, prepared: Prepared, streamed: bool, timeout: float) -> None:
-        self.prepared = prepared
+    def __init__(self, parsed: ParsedRequest, streamed: bool, timeout: float) -> None:
+        self.parsed = parsed
         self.stream = ResultStream() if streamed else None
         self.began = time.monotonic()
         self.deadline = self.began + timeout
@@ -63,9 +63,9 @@ class Job:
 
     def begin(self, decoder: ToolDecoder, batch: DecodeLoop) -> None:
         """Begin to decode; somebody reads text along, but calls come at once, behind their vote."""
-        request, self.began = self.prepared.request, time.monotonic()
+        request, self.began = self.parsed.request, time.monotonic()
         watched = self.stream is not None and request.options.tool_choice in ("auto", "none")
-        self.run = decoder.begin(request, self.prepared.prompt_ids, batch, self.stream, watched)
+        self.run = decoder.begin(request, self.parsed.prompt_ids, batch, self.stream, watched)
 
     def tell(self, decoder: ToolDecoder) -> bool:
         """Tell the client what is new, and whether that was the result; raises the error that ended the job."""
@@ -74,7 +74,7 @@ class Job:
         result = None
         if decoding.ended:
             seconds = time.monotonic() - self.began
-            result = run.result(decoding.result, decoder.table, self.prepared.request.options, seconds)
+            result = run.result(decoding.result, decoder.table, self.parsed.request.options, seconds)
         if self.stream is not None and not self.cancelled:
             if result is not None:
                 self.stream.show(result.answer)
@@ -228,7 +228,7 @@ class Scheduler:
         if len(self._jobs) >= self._max_batch:
             return False
         engine = self._batch.engine
-        needed = engine.bytes_for([each.prepared.need for each in (*self._jobs, job)])
+        needed = engine.bytes_for([each.parsed.need for each in (*self._jobs, job)])
         return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
