@@ -66,7 +66,7 @@ def evaluate(given: Given) -> None:
     demand_extra("eval", "scipy", "pandas")
     from eval.runs.run import make_run
     from eval.runs.run_folder import RunFolder
-    from tooldecoding.cluster.place import place_of
+    from tooldecoding.cluster.workers import workers_of
 
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
@@ -76,8 +76,8 @@ def evaluate(given: Given) -> None:
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every, out = benchmark.load(command.data, categories), Path(command.out)
-    with going_on(out), place_of(options) as place:
-        made = make_run(benchmark, categories, every, options, RunFolder(out), place)
+    with going_on(out), workers_of(options) as workers:
+        made = make_run(benchmark, categories, every, options, RunFolder(out), workers)
     show_scores(benchmark, {out.name: made.scores})
 
 
