@@ -27,6 +27,7 @@ of them the engine has read, and the engine knows the branch as an int and keeps
 import time
 import types
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
@@ -172,32 +173,32 @@ class TaskGroup(Generic[T]):
 
     def begin(self) -> None:
         """Run until it waits."""
-        self._guard(lambda: self._resume(self._first))
+        with self._ended_by_errors():
+            self._resume(self._first)
 
     def go_on(self, tasks: Sequence[Task[Any]], answers: Answers) -> None:
         """Go on behind a pass; ``tasks`` get the answers to their feeds."""
-        self._guard(lambda: self._pass(tasks, answers))
+        taken = 0
+        with self._ended_by_errors():
+            for task in tasks:
+                count = len(task.feeds)
+                if not task.ended:
+                    task.feeds = []
+                    self._resume(task, answers[taken : taken + count])
+                taken += count
 
     def cancel(self) -> None:
         """Give all tasks up."""
         for task in self._tasks:
             task.cancel()
 
-    def _guard(self, act: Callable[[], None]) -> None:
+    @contextmanager
+    def _ended_by_errors(self) -> Iterator[None]:
         try:
-            act()
+            yield
         except Exception as error:  # noqa: BLE001 - the others go on whatever happens to one of them
             self.error = error
             self.cancel()
-
-    def _pass(self, tasks: Sequence[Task[Any]], answers: Answers) -> None:
-        taken = 0
-        for task in tasks:
-            count = len(task.feeds)
-            if not task.ended:
-                task.feeds = []
-                self._resume(task, answers[taken : taken + count])
-            taken += count
 
     def _resume(self, task: Task[Any], value: Any = None) -> None:
         """Run a task until it waits or ends; ``value`` is what it has waited for."""

@@ -40,26 +40,23 @@ class Drafts:
     ----------
     draft_tokens : int
         Limit of tokens of a draft.
+
+    Attributes
+    ----------
+    begun : Counter
+        Key -> how many branches have begun its value.
     """
 
     def __init__(self, prompt: str, tool: CompiledTool, draft_tokens: int) -> None:
         self.prompt = prompt
         self._tool = tool
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
-        self._begun: Counter[str] = Counter()
+        self.begun: Counter[str] = Counter()
         self._unfinished: dict[str, list[ValueState]] = {}
         self._finished: dict[str, Counter[str]] = {}
         self._quoted: dict[str, str] = {}
         self._closing_mark = _closing_mark(tool.call_format)
         self._mark_parts = [self._closing_mark[:end] for end in range(1, len(self._closing_mark))]
-
-    def begin(self, key: str) -> None:
-        """Note that a branch begins the value of a key."""
-        self._begun[key] += 1
-
-    def times_begun(self, key: str) -> int:
-        """Return how many branches have begun the value of a key."""
-        return self._begun[key]
 
     def watch(self, key: str, state: ValueState) -> None:
         """Note a value that a branch is writing."""

@@ -98,7 +98,7 @@ class OrderDecoder:
         branch.write(self._tool.call_format.key(key))
         value = values.decode(branch, self._tool.spec.parameter(key), left=0)
         with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
-            await run_unless_cancelled(lambda: self._drafts.times_begun(key) > 1, value)
+            await run_unless_cancelled(lambda: self._drafts.begun[key] > 1, value)
         drafting.pop(key).release()
 
     def branch_of(self, voted: VotedCall) -> Branch | None:

@@ -10,6 +10,7 @@ Eight values are decoded, not nine: abc and acb share that of a.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 
 from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.value_decoder import ValueDecoder
@@ -30,21 +31,19 @@ def shared_keys(orders: Sequence[Order], depth: int = 0) -> Order:
     return orders[0][depth:end]
 
 
+@dataclass(frozen=True)
 class OrderTree:
     """Decodes the required keys of one call.
 
-    Parameters
+    Attributes
     ----------
     finish : callable
         Decodes the rest of a call behind its required keys; awaited once for each order.
     """
 
-    def __init__(
-        self, tool: CompiledTool, decoder: ValueDecoder, finish: Callable[[Branch, Order, Values], Awaitable[None]]
-    ) -> None:
-        self._tool = tool
-        self._decoder = decoder
-        self._finish = finish
+    tool: CompiledTool
+    decoder: ValueDecoder
+    finish: Callable[[Branch, Order, Values], Awaitable[None]]
 
     async def decode(self, branch: Branch, orders: Sequence[Order], values: Values = ()) -> None:
         """Inject the keys that all orders have next, then go on where they part.
@@ -58,14 +57,13 @@ class OrderTree:
         values : tuple of CandidateValue
             Of the keys that stand in the branch.
         """
-        tool, keys = self._tool, shared_keys(orders, len(values))
+        tool, keys = self.tool, shared_keys(orders, len(values))
         for number, key in enumerate(keys, 1):
             branch.write((tool.call_format.separator if values else "") + tool.call_format.key(key))
             left = tool.left(orders[0][len(values) + 1 :])
-            value = await self._decoder.decode(branch, tool.spec.parameter(key), left, keys[number:])
-            values = (*values, value)
+            values = (*values, await self.decoder.decode(branch, tool.spec.parameter(key), left, keys[number:]))
         if len(values) == len(orders[0]):
-            await self._finish(branch, orders[0], values)
+            await self.finish(branch, orders[0], values)
             return
         groups: dict[str, list[Order]] = {}
         for order in orders:

@@ -48,7 +48,7 @@ class ValueDecoder:
         next_keys : sequence of str
             Will be injected behind the value.
         """
-        self._drafts.begin(spec.name)
+        self._drafts.begun[spec.name] += 1
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
             members = _fitting(grammar.choices, _room(branch, left))

@@ -14,9 +14,8 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
-from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body
-from tooldecoding.server.exchange import MB, Head, Parts, Row, failed, told
+from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row, to_api_error
 from tooldecoding.server.monitoring import log
 from tooldecoding.server.request_parser import ParsedRequest, RequestParser
 from tooldecoding.server.scheduler import Job, Scheduler
@@ -166,21 +165,21 @@ class Completions(Answerer):
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
         super().__init__()
-        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
+        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb << 20, self.metrics)
         self._decoder = decoder
         self._options = options
         self._parser = RequestParser(decoder)
         self.scheduler.start()
 
-    async def ready(self) -> Head:
+    async def ready(self) -> ResponseStart:
         """Tell whether requests are taken."""
-        return await super().ready() if self.scheduler.is_ready else Head(503, {"status": "not ready"})
+        return await super().ready() if self.scheduler.is_ready else ResponseStart(503, {"status": "not ready"})
 
     async def stop(self) -> None:
         """Take no more requests, and finish those that there are."""
         await run_in_threadpool(self.scheduler.stop)
 
-    async def answer(self, given: Row, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> ResponseStream:
         """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
         began, job, begun = time.monotonic(), None, False
         try:
@@ -197,20 +196,20 @@ class Completions(Answerer):
             if asked.stream:
                 self.metrics.first.observe(time.monotonic() - began)
                 begun = True
-                yield Head(200, answer.begin(), streamed=True)
+                yield ResponseStart(200, answer.begin(), streamed=True)
             while not isinstance(news, DecodeResult):
                 for chunk in answer.chunks(news):
                     yield chunk
                 news = await job.next()
             self._count(news, job, began)
             if not asked.stream:
-                yield Head(200, answer.whole(news))
+                yield ResponseStart(200, answer.whole(news))
                 return
             for chunk in answer.end(news):
                 yield chunk
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            failure = told(error, request_id)
-            yield failure.to_json() if begun else failed(failure)
+            failure = to_api_error(error, request_id)
+            yield failure.to_json() if begun else failure.as_start()
         finally:
             if job is not None:
                 self.scheduler.cancel(job)

@@ -17,7 +17,7 @@ from tooldecoding.calls.prompt_decoder import DecodedPrompt
 from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.server.exchange import ApiError, later
+from tooldecoding.server.exchange import ApiError, retry_later
 from tooldecoding.server.monitoring import Metrics, log
 from tooldecoding.server.request_parser import ParsedRequest
 
@@ -156,7 +156,7 @@ class Scheduler:
         if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
             self._metrics.refused.inc()
             message = f"{self._queue} requests are waiting already; try again later"
-            raise later(429, message, "queue_full")
+            raise retry_later(429, message, "queue_full")
 
     def submit(self, job: Job) -> None:
         """Put a job in the queue; ApiError as ``demand_place``."""
@@ -270,9 +270,9 @@ class Scheduler:
 def _failure(error: Exception) -> Exception:
     """Return what the client is told of the device's memory; other errors as they are."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
+        return retry_later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
     return error
 
 
 def _stopped() -> ApiError:
-    return later(503, "the server is stopping", "stopping")
+    return retry_later(503, "the server is stopping", "stopping")
