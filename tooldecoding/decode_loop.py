@@ -1,14 +1,9 @@
 """The decode loop: many pieces of decoding share each forward pass, and join and leave between passes.
 
 Decoding a name, a value or a whole call needs logits again and again, and many of them are decoded at once: all orders
-of a call, all prompts of a request. Each is a coroutine, written as if it ran alone, that waits where it needs logits.
-There is no event loop; ``DecodeLoop.forward`` is all that lets time pass: one forward pass with the feeds of all.
-
-What a coroutine may wait for:
-
-    await Logits(feeds)                 the logits behind tokens
-    await Spawn(coroutine)              a piece of its own beside it, which runs until it waits; returns a task
-    await Join(tasks)                   their ends; returns their results
+of a call, all prompts of a request. Each is a coroutine, written as if it ran alone, that awaits ``Logits``, the
+``Spawn`` of another piece, or the ``Join`` of several. There is no event loop; ``DecodeLoop.forward`` is all that lets
+time pass: one forward pass with the feeds of all.
 
 Three pieces, two passes: a call writes the days "14", of two tokens, beside the city "Rome", of one::
 
@@ -28,7 +23,7 @@ import time
 import types
 from collections.abc import Callable, Coroutine, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
@@ -46,6 +41,7 @@ Answers = list[list[NextTokenLogits]]
 """For each feed the logits that it asks for."""
 
 
+@dataclass(eq=False)
 class Task(Generic[T]):
     """A piece of decoding that was spawned.
 
@@ -60,15 +56,14 @@ class Task(Generic[T]):
         What it has returned.
     """
 
-    def __init__(self, piece: Piece[T], place: tuple[int, ...] = ()) -> None:
-        self.place = place
-        self.spawned = 0
-        self.feeds: Feeds = []
-        self.ended = False
-        self.result: T
-        self.piece = piece
-        self.joins: Sequence[Task[Any]] = ()
-        self.joined_by: Task[Any] | None = None
+    piece: Piece[T]
+    place: tuple[int, ...] = ()
+    spawned: int = 0
+    feeds: Feeds = field(default_factory=list)
+    ended: bool = False
+    result: T = field(init=False)
+    joins: "Sequence[Task[Any]]" = ()
+    joined_by: "Task[Any] | None" = None
 
     def cancel(self) -> None:
         """Give it up, in whatever state."""
@@ -86,14 +81,14 @@ class Wait(Generic[T]):
 
 @dataclass(frozen=True)
 class Logits(Wait[Answers]):
-    """The logits of some feeds, all in one pass."""
+    """The logits of some feeds, all in one pass: for each of them those that it asks for."""
 
     feeds: Feeds
 
 
 @dataclass(frozen=True)
 class Spawn(Wait[Task[T]]):
-    """A further piece of the same prompt; it runs until it waits."""
+    """A further piece of the same prompt; it runs until it waits. Gives its task."""
 
     piece: Piece[T]
 

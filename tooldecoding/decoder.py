@@ -434,7 +434,7 @@ class ToolDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            tools, prompt = self._compiled_tools(request), self._prompt_text(request)
+            tools, prompt = self.compiled_tools(request), self._prompt_text(request)
             decoder = PromptDecoder(
                 tools,
                 request.options,
@@ -466,7 +466,7 @@ class ToolDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = max(1, self._compiled_tools(request).reserve(request.options.choice))
+        needed = max(1, self.compiled_tools(request).reserve(request.options.choice))
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -477,7 +477,7 @@ class ToolDecoder:
 
     def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
         """Return an estimate of what a request takes in the KV cache."""
-        return self._compiled_tools(request).need(len(prompt_ids), request.options)
+        return self.compiled_tools(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
         choice = request.options.choice
@@ -487,7 +487,8 @@ class ToolDecoder:
             known = ", ".join([*TOOL_CHOICES, *request.tools])
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
-    def _compiled_tools(self, request: Request) -> CompiledTools:
+    def compiled_tools(self, request: Request) -> CompiledTools:
+        """Return what does not depend on the prompt of a request; kept across requests."""
         return self._compiled.of(request.tools, request.options)
 
     def _prompt_text(self, request: Request) -> str:
@@ -495,11 +496,6 @@ class ToolDecoder:
         if isinstance(prompt, str):
             return prompt
         return self.table.special.shown(self.table.join(prompt).decode(errors="replace"))
-
-    def text_limit(self, request: Request, branch: Branch) -> int:
-        """Return the limit of free text that leaves room for a call behind it."""
-        options = request.options
-        return self._compiled_tools(request).fitting(options.max_text_tokens, options.choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

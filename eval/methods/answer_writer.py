@@ -34,7 +34,8 @@ class AnswerWriter(ABC):
         self.usage = engine.usage(root)
         self.branch = Branch.behind(self.prompt, engine, root, self.table, self.tally, self.decoder.context)
         self.held = self.branch.pending.text
-        self.limit = self.decoder.text_limit(self.request, self.branch)
+        tools, options = self.decoder.compiled_tools(self.request), self.request.options
+        self.limit = tools.fitting(options.max_text_tokens, options.choice, self.branch.room)
 
     @abstractmethod
     async def write(self) -> None:

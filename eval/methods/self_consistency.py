@@ -15,7 +15,6 @@ from zlib import crc32
 import numpy as np
 
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
-from tooldecoding.calls.compiled_tools import CompiledToolsCache
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import grounded_vote
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
@@ -53,7 +52,6 @@ class SelfConsistency:
         self._samples = samples
         self._temperature = temperature
         self._seed = seed
-        self._compiled = CompiledToolsCache(decoder.table)
 
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
         """Decode prompts together; ToolDecodingError as ``ToolDecoder.run``."""
@@ -86,7 +84,7 @@ class SelfConsistency:
         prompt, options, table = str(request.prompt), request.options, self._decoder.table
         noise = GumbelNoise(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, noise)
-        tools, ids = self._compiled.of(request.tools, options), run.prompt_ids
+        tools, ids = self._decoder.compiled_tools(request), run.prompt_ids
         decoder = _SampleDecoder(tools, options, table, ids, prompt, request.stop)
         decoder.noise = noise
         return await decoder.decode(branch)

@@ -277,9 +277,7 @@ class CompiledToolsCache:
         self._table = table
         self._lock = Lock()
         # the lookup is kept, too, so that no other one gets its id
-        self._made = LruCache[Hashable, tuple[LookupDictionary, CompiledTools]](
-            _SETS, _TOOLS, lambda _, made: len(made[0])
-        )
+        self._made = LruCache[Hashable, tuple[LookupDictionary, CompiledTools]](_SETS, _TOOLS, lambda _, m: len(m[0]))
 
     def of(self, lookup: LookupDictionary, options: DecodeOptions) -> CompiledTools:
         """Return the compiled tools of a lookup dictionary; see CompiledTools."""

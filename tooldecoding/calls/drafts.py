@@ -14,7 +14,6 @@ from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar
 from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Beginning
 
 SHORTEST = 2
@@ -55,7 +54,8 @@ class Drafts:
         self._unfinished: dict[str, list[ValueState]] = {}
         self._finished: dict[str, Counter[str]] = {}
         self._quoted: dict[str, str] = {}
-        self._closing_mark = _closing_mark(tool.call_format)
+        notation = tool.call_format.notation
+        self._closing_mark = "" if isinstance(notation, str) else notation.mark  # of a text, if it is more than a quote
         self._mark_parts = [self._closing_mark[:end] for end in range(1, len(self._closing_mark))]
 
     def watch(self, key: str, state: ValueState) -> None:
@@ -163,9 +163,3 @@ def _closed(text: str, grammar: ValueGrammar) -> str:
         return text + grammar.close(grammar.opener + text)
     except LiteralError:
         return ""
-
-
-def _closing_mark(call_format: CallFormat) -> str:
-    """Return the mark that closes a text, where it is more than a quote."""
-    notation = call_format.notation
-    return "" if isinstance(notation, str) else notation.mark

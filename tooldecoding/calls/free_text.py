@@ -136,11 +136,7 @@ class TextMode:
     """
 
     def __init__(
-        self,
-        branch: Branch,
-        rules: TextRules,
-        choose: Choose | None = None,
-        show: Callable[[str], None] | None = None,
+        self, branch: Branch, rules: TextRules, choose: Choose | None = None, show: Callable[[str], None] | None = None
     ) -> None:
         self._branch = branch
         self._rules = rules

@@ -78,11 +78,6 @@ class OrderDecoder:
             task.cancel()
         for other in drafting.values():
             other.release()
-        return self.candidates
-
-    @property
-    def candidates(self) -> tuple[CandidateCall, ...]:
-        """One for each order, when all are decoded."""
         return tuple(self._finished[order] for order in self._orders)
 
     def _keys_to_draft(self) -> list[str]:

@@ -36,7 +36,10 @@ def workers_of(options: RayOptions) -> Iterator[Workers]:
 
     tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, revision=options.revision)
     with connected(options.ray):
-        load = partial(_load, _absolute(options.model), options.loading)
+        model = options.model
+        if model != REFERENCE_MODEL and Path(model).exists():
+            model = str(Path(model).resolve())  # workers have another working directory
+        load = partial(_load, model, options.loading)
         yield RayWorkers(tokenizer, load, options.actors or 1, options.gpus_per_actor)
 
 
@@ -45,8 +48,3 @@ def _load(model: str, arguments: Mapping[str, Any], device: str) -> tuple[PreTra
     if not arguments["device"] and not arguments["device_map"]:
         arguments = {**arguments, "device": device}
     return load_quietly(model, **arguments)
-
-
-def _absolute(model: str) -> str:
-    """Workers have another working directory."""
-    return str(Path(model).resolve()) if model != REFERENCE_MODEL and Path(model).exists() else model
