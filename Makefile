@@ -9,7 +9,7 @@ EXTRA ?=  # further options of the experiments, such as "--limit 100 --report sg
 PYTEST = .venv/bin/pytest -n auto --dist loadfile --no-loadscope-reorder
 EXPERIMENT = .venv/bin/tooldecoding experiment --model $(MODEL) --data $(DATA) $(EXTRA) configs/experiments
 
-.PHONY: demo test test-all test-random check boundaries formats bench bench-gpu \
+.PHONY: demo llama-cpp test test-all test-random check boundaries formats bench bench-gpu \
 	results paper-tables
 
 # What a small chat model writes by itself and with Tool Decoding; the vote of the last call mends a value.
@@ -43,12 +43,15 @@ bench-gpu: $(STAMP)
 results paper-tables: $(STAMP)
 	$(EXPERIMENT)/$(patsubst paper-tables,papers,$@).yaml
 
+# GGUF files run as they are; builds llama.cpp, which takes 8 to 20 minutes on two cores.
+llama-cpp: .venv/llama-cpp
+
 check: $(STAMP)
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 
 # The extra of this name; the demo waits for no packages of the tests.
-$(STAMP) .venv/gguf: pyproject.toml constraints.txt
+$(STAMP) .venv/gguf .venv/llama-cpp: pyproject.toml constraints.txt
 	@sh .ci/venv
 	.venv/bin/pip install -q --disable-pip-version-check -c constraints.txt -e '.[$(@F)]'
 	@touch $@

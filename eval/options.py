@@ -63,11 +63,20 @@ class EvalOptions(RayOptions):
         super().__post_init__()
         if self.template == "chat" and self.shots:
             raise EvalError("--shots has no place in --template chat; leave it out")
+        if self.method in ("greedy", "beam") and self.engine == "llama.cpp":
+            raise EvalError(f"the method {self.method} is that of transformers; leave --engine out")
         if self.template not in (None, "chat") and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
             raise EvalError(
                 f"the template {self.template} does not ask the model for calls in the format {self.format}; "
                 "--template chat asks for the chat template's own"
             )
+
+    @property
+    def loading(self) -> dict[str, Any]:
+        """See LoadOptions; greedy and beam search are those of transformers."""
+        arguments = super().loading
+        plain = self.method in ("greedy", "beam") and self.engine == "auto"
+        return {**arguments, "engine": "transformers"} if plain else arguments
 
     @property
     def takes_dialects(self) -> bool:

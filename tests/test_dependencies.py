@@ -14,7 +14,7 @@ from test_layers import FILES, LAYERS, ROOT, imported, nodes
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {"pyyaml": "yaml", "llama-cpp-python": "llama_cpp"}
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -43,7 +43,7 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     rooms = {
         "agents": ("mcp",), "server": ("serve",), "server/replicas": ("serve", "ray"), "batches": ("batch",),
-        "cluster": ("ray",), "models": ("gguf",), "doctor.py": ("gguf",),
+        "cluster": ("ray",), "models": ("gguf", "llama-cpp"), "doctor.py": ("gguf",),
     }  # fmt: skip
     found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
     extras = ("eval",) if file.is_relative_to(ROOT / "eval") else found[-1] if found else ()

@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, overload
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
@@ -19,13 +19,13 @@ from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, t
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decode_loop import DecodeLoop, TaskGroup
-from tooldecoding.engines.choose_engine import EngineFactory, Layout
+from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
-from tooldecoding.models.loading import load_model
-from tooldecoding.models.sources import demand_placed
+from tooldecoding.models.loading import Runtime, load_model
+from tooldecoding.models.sources import Model, demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools
@@ -42,7 +42,7 @@ class ToolDecoder:
 
     Parameters
     ----------
-    model : PreTrainedModel
+    model : PreTrainedModel or LlamaCppModel
         A causal LM in evaluation mode.
     tokenizer : PreTrainedTokenizerBase
         Its tokenizer.
@@ -73,7 +73,7 @@ class ToolDecoder:
 
     def __init__(
         self,
-        model: PreTrainedModel,
+        model: Model,
         tokenizer: PreTrainedTokenizerBase,
         strategy: Strategy = "auto",
         options: DecodeOptions | None = None,
@@ -91,9 +91,9 @@ class ToolDecoder:
         self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
         self._compiled = CompiledToolsCache(self.table)
         self.strategy: Layout | None = None
-        self.prompt_cache = PrefixCache(0)
+        self.prompt_cache: PrefixCache[Any] = PrefixCache(0)
         if engine_factory is None:
-            engine_factory = factory = EngineFactory(self.model, strategy, prompt_cache_mb << 20)
+            engine_factory = factory = make_engines(self.model, strategy, prompt_cache_mb << 20)
             self.strategy, self.prompt_cache = factory.strategy, factory.prompts
         self.new_engine = engine_factory
         self.options = changed(DecodeOptions(), fields, options)
@@ -116,6 +116,9 @@ class ToolDecoder:
         quantization_config: Any = None,
         device_map: Any = None,
         offload_folder: str | None = None,
+        engine: Runtime = "auto",
+        gpu_layers: int = -1,
+        threads: int | None = None,
         options: DecodeOptions | None = None,
         **fields: Any,
     ) -> "ToolDecoder":
@@ -136,6 +139,11 @@ class ToolDecoder:
         revision, token, subfolder, attn_implementation, quantization_config, device_map, offload_folder
             As transformers' ``from_pretrained`` takes them. With ``device_map`` the model may be spread over devices;
             ``offload_folder`` is where weights go that fit in no memory.
+        engine : {"auto", "transformers", "llama.cpp"}
+            What runs the model; llama.cpp runs a GGUF file as it is. ``auto`` takes it for such a file if the extra
+            ``llama-cpp`` is installed and no argument of transformers is given.
+        gpu_layers, threads : int
+            With llama.cpp, layers on a GPU (-1 for all), and threads of the processor (default: torch's).
         options : DecodeOptions, optional
             The options of all decodes.
         **fields
@@ -161,6 +169,9 @@ class ToolDecoder:
             quantization_config=quantization_config,
             device_map=device_map,
             offload_folder=offload_folder,
+            engine=engine,
+            gpu_layers=gpu_layers,
+            threads=threads,
         )
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
 
@@ -430,6 +441,9 @@ class ToolDecoder:
             Whether somebody reads the text along, token by token.
         """
         engine = loop.engine
+        if engine.worth_a_pass < Engine.worth_a_pass:  # a draft saves passes for the positions that it adds
+            drafts = request.options.draft_tokens * engine.worth_a_pass // Engine.worth_a_pass
+            request = replace(request, options=replace(request.options, draft_tokens=drafts))
         [root] = engine.open(1)
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
@@ -503,7 +517,7 @@ def as_lookup(tools: Tools) -> LookupDictionary:
     return tools if isinstance(tools, LookupDictionary) else extract(tools)
 
 
-def end_ids(model: PreTrainedModel) -> list[int]:
+def end_ids(model: Model) -> list[int]:
     """Return the tokens that end the model's turn by its own configuration."""
     configured = getattr(model.generation_config, "eos_token_id", None)
     return [] if configured is None else [configured] if isinstance(configured, int) else list(configured)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.errors import ToolDecodingError
@@ -16,13 +16,14 @@ from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import end_ids
-from tooldecoding.engines.choose_engine import EngineFactory
+from tooldecoding.engines.choose_engine import make_engines
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ModelError, TokenizerError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, TURN_ENDS
-from tooldecoding.models.sources import find_source, input_device, weights_type
+from tooldecoding.models.llama_cpp import LlamaCppModel
+from tooldecoding.models.sources import Model, find_source, input_device, weights_type
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
 from tooldecoding.request import Request
@@ -184,7 +185,7 @@ def _options(call_format: CallFormat, max_calls: int) -> DecodeOptions:
 
 def examine(
     path: str,
-    model: PreTrainedModel,
+    model: Model,
     tokenizer: PreTrainedTokenizerBase,
     strategy: Strategy = "auto",
     call_format: str = "auto",
@@ -209,7 +210,7 @@ def examine(
         If ``packed`` is asked for and the model does not support it.
     """
     config = model.config.get_text_config()
-    factory = EngineFactory(model, strategy)
+    factory = make_engines(model, strategy)
     found, reason = _format(tokenizer, call_format)
     tokenizer_error, ends, prompt, checked, own = "", list[dict[str, Any]](), "", None, ""
     try:
@@ -279,9 +280,11 @@ def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[CallFormat |
     return CALL_FORMATS[name], f"it was asked for, but {found.reason}, as {found.call_format.name} is"
 
 
-def _quantized(path: str, model: PreTrainedModel) -> str:
+def _quantized(path: str, model: Model) -> str:
     """Return what the weights were quantised with; empty if they were not."""
     source = find_source(path)
+    if isinstance(model, LlamaCppModel):
+        return "as the file has them"
     if source.gguf_file is not None and (Path(source.path) / source.gguf_file).is_file():
         return f"dequantized from GGUF ({weights_type(Path(source.path) / source.gguf_file)})"
     method = getattr(getattr(model.config, "quantization_config", None), "quant_method", "")

@@ -170,7 +170,7 @@ class BenchRunner:
             decode = replace(decode, draft_tokens=options.draft_tokens)
         about = {
             "model": subject.label,
-            "parameters": sum(p.numel() for p in model.parameters()),
+            "parameters": model.num_parameters(),
             "dtype": str(model.dtype).removeprefix("torch."),
             "vocabulary": len(decoder.table.texts),
             "strategy": decoder.strategy,

@@ -130,7 +130,9 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
     name = label
     tokenizer: PreTrainedTokenizerBase
     if label not in options.shapes:
-        model, tokenizer = load_quietly(label, str(device), options.dtype, options.trust_remote_code)
+        model, tokenizer = load_quietly(
+            label, str(device), options.dtype, options.trust_remote_code, engine="transformers"
+        )
     else:
         size = SHAPES[label]["vocab_size"]
         tokenizer = load_tokenizer(options.tokenizer or REFERENCE_MODEL, options.trust_remote_code)

@@ -235,7 +235,7 @@ _PANELS: Final = {
     ),
     "Model": (
         *("revision", "device", "device_map", "offload_folder", "dtype", "attn_implementation", "trust_remote_code"),
-        *("strategy", "batch_size", "prompt_cache_mb"),
+        *("engine", "gpu_layers", "threads", "strategy", "batch_size", "prompt_cache_mb"),
     ),
     "Decoding": (
         *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),

@@ -116,7 +116,7 @@ class BatchedEngine(Engine):
     has_spare_positions = False
     """A branch copies the prompt's cache."""
 
-    def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
+    def __init__(self, model: LanguageModel, prefix_cache: PrefixCache[States] | None = None) -> None:
         self._model = model
         self._prefix_cache = prefix_cache or PrefixCache(0)
         self.chunk: int | None = padding_worth_a_pass(model.device)

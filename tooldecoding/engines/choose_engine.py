@@ -9,12 +9,14 @@ from tooldecoding.engines.attention import is_ragged, ragged_models
 from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.engines.engine import Engine, Feed
 from tooldecoding.engines.language_model import LanguageModel
+from tooldecoding.engines.llama_cpp_engine import LlamaCppFactory
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
-from tooldecoding.engines.prefix_cache import PrefixCache
+from tooldecoding.engines.prefix_cache import PrefixCache, States
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
 from tooldecoding.errors import ModelError
-from tooldecoding.models.sources import weights_state
+from tooldecoding.models.llama_cpp import LlamaCppModel
+from tooldecoding.models.sources import Model, weights_state
 from tooldecoding.options import Strategy
 
 Layout = Literal["packed", "batched"]
@@ -103,6 +105,13 @@ def _rotates_by_length(model: PreTrainedModel) -> bool:
     return any(kind == "longrope" or "dynamic" in (kind or "") for kind in kinds)
 
 
+def make_engines(model: Model, strategy: Strategy, prompt_cache_bytes: int = 0) -> "EngineFactory | LlamaCppFactory":
+    """Return what makes the engines of a model; see ``EngineFactory``."""
+    if isinstance(model, LlamaCppModel):
+        return LlamaCppFactory(model, strategy, prompt_cache_bytes)
+    return EngineFactory(model, strategy, prompt_cache_bytes)
+
+
 class EngineFactory:
     """Makes the engines of one model.
 
@@ -143,7 +152,8 @@ class EngineFactory:
         self.strategy: Layout = "batched" if obstacle else "packed"
         if not obstacle:
             allow_ragged(self._model)
-        self.prompts = PrefixCache(0 if self.recurrent or _rotates_by_length(model) else prompt_cache_bytes)
+        keeps_prompts = not self.recurrent and not _rotates_by_length(model)
+        self.prompts: PrefixCache[States] = PrefixCache(prompt_cache_bytes if keeps_prompts else 0)
 
     def __call__(self) -> Engine:
         """Return a new engine without branches. Clears the prefix cache if the model's weights changed."""

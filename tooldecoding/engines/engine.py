@@ -119,6 +119,8 @@ class Engine(Protocol):
     chunk: int | None
     """A prompt of more tokens may be fed in pieces of so many, so that it does not hold the others; None if it must be
     fed at once."""
+    worth_a_pass: int = 32
+    """How many positions cost about as much as a forward pass does beside its positions."""
     _branches: BranchTable[Any]
     """Each branch has a ``prompt`` with a ``usage``."""
 

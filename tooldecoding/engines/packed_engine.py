@@ -26,7 +26,7 @@ from tooldecoding.engines.passes import (
     share_passes,
     share_runs,
 )
-from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache
+from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
 from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
 
 
@@ -59,7 +59,7 @@ class PackedEngine(Engine):
 
     can_drop = True
 
-    def __init__(self, model: LanguageModel, prefix_cache: PrefixCache | None = None) -> None:
+    def __init__(self, model: LanguageModel, prefix_cache: PrefixCache[States] | None = None) -> None:
         self._model = model
         self._prefix_cache = prefix_cache or PrefixCache(0)
         self._device = model.device

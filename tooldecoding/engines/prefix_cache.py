@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
@@ -14,30 +15,48 @@ States = list[tuple[torch.Tensor, torch.Tensor]]
 """Keys and values of each layer, shape (heads, tokens, width)."""
 
 
-Prefix = tuple[int, States]
-"""States of a stored prompt, and how many of its first tokens are the ones looked up."""
+S = TypeVar("S")
+"""What is stored of a prompt: its states, or a number that stands for them."""
 
 
-class PrefixCache:
+def _size(tokens: int, states: States) -> int:
+    return sum(t.numel() * t.element_size() for pair in states for t in pair)
+
+
+class PrefixCache(Generic[S]):
     """Keys and values of the latest prompts, found by their tokens. Threads may share it.
 
     Parameters
     ----------
     max_bytes : int
         Beyond this size the least recently used prompts are removed; 0 keeps nothing.
+    size : callable
+        Returns the bytes that a prompt of so many tokens takes with these states.
+    discard : callable, optional
+        Called with states that are not, or no longer, stored.
     """
 
     SHORTEST = 16
     """Shorter common prefixes are not worth a copy."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(
+        self,
+        max_bytes: int,
+        size: Callable[[int, S], int] = _size,  # type: ignore[assignment]  # of tensors
+        discard: Callable[[S], object] = lambda _: None,
+    ) -> None:
         self.max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._entries: OrderedDict[bytes, States] = OrderedDict()
+        self._size = size
+        self._discard = discard
+        self._lock = threading.RLock()
+        self._entries: OrderedDict[bytes, tuple[S, int]] = OrderedDict()
         self._bytes = 0
 
-    def find(self, tokens: Sequence[int], most: int) -> Prefix | None:
-        """Return the stored prompt with the longest common prefix, cut to at most ``most`` tokens."""
+    def find(self, tokens: Sequence[int], most: int) -> tuple[int, S] | None:
+        """Return how many first tokens a stored prompt has in common, at most ``most``, and its states.
+
+        Of several, the longest. Too few are None.
+        """
         wanted = np.asarray(tokens, dtype=np.int64)
         with self._lock:
             best, found = 0, b""
@@ -51,7 +70,7 @@ class PrefixCache:
             if best < self.SHORTEST:
                 return None
             self._entries.move_to_end(found)
-            return best, self._entries[found]
+            return best, self._entries[found][0]
 
     def knows(self, tokens: Sequence[int]) -> bool:
         """Whether these tokens are stored, or are a prefix of a stored prompt."""
@@ -59,26 +78,39 @@ class PrefixCache:
         with self._lock:
             return any(key.startswith(wanted) for key in self._entries)
 
-    def store(self, tokens: Sequence[int], states: States) -> None:
+    def store(self, tokens: Sequence[int], states: S) -> None:
         """Store a prompt's keys and values. The caller must not write to them any more."""
         key = np.asarray(tokens, dtype=np.int64).tobytes()
-        size = _size(states)
+        size = self._size(len(tokens), states)
         if size > self.max_bytes or len(tokens) < self.SHORTEST:
+            self._discard(states)
             return
         with self._lock:
             for shorter in [k for k in self._entries if key.startswith(k)]:
-                self._bytes -= _size(self._entries.pop(shorter))
-            self._entries[key] = states
+                self._remove(shorter)
+            self._entries[key] = states, size
             self._bytes += size
             while self._bytes > self.max_bytes:
-                _, dropped = self._entries.popitem(last=False)
-                self._bytes -= _size(dropped)
+                self.remove_oldest()
+
+    def remove_oldest(self) -> bool:
+        """Remove the least recently used prompt; returns whether there was one."""
+        with self._lock:
+            for oldest in self._entries:
+                self._remove(oldest)
+                return True
+        return False
+
+    def _remove(self, key: bytes) -> None:
+        states, size = self._entries.pop(key)
+        self._bytes -= size
+        self._discard(states)
 
     def clear(self) -> None:
         """Remove all prompts. A decoder does this itself if the model's weights have changed."""
         with self._lock:
-            self._entries.clear()
-            self._bytes = 0
+            while self.remove_oldest():
+                pass
 
 
 @dataclass(eq=False)
@@ -93,11 +125,11 @@ class CachedPrompt:
         The tokens, as they were announced.
     """
 
-    prefixes: PrefixCache = field(default_factory=lambda: PrefixCache(0))
+    prefixes: PrefixCache[Any] = field(default_factory=lambda: PrefixCache(0))
     usage: Usage = field(default_factory=Usage)
     unstored: tuple[int, ...] = ()
 
-    def announce(self, tokens: Sequence[int]) -> Prefix | None:
+    def announce(self, tokens: Sequence[int]) -> tuple[int, Any] | None:
         """Note the tokens of the prompt before they are fed; returns what is known of them, but never all."""
         if not self.prefixes.max_bytes:
             return None
@@ -112,7 +144,7 @@ class CachedPrompt:
         expected = self.unstored[end - len(fed) : end]
         return tuple(fed[: len(expected)]) == expected
 
-    def store(self, length: int, read: Callable[[int], States]) -> None:
+    def store(self, length: int, read: Callable[[int], Any]) -> None:
         """Store the prompt as soon as a branch that begins as announced has all of it.
 
         Parameters
@@ -128,7 +160,3 @@ class CachedPrompt:
         self.unstored = ()
         if not self.prefixes.knows(tokens):
             self.prefixes.store(tokens, read(len(tokens)))
-
-
-def _size(states: States) -> int:
-    return sum(t.numel() * t.element_size() for pair in states for t in pair)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -32,8 +32,11 @@ from transformers.utils import cached_file, logging
 
 from tooldecoding.errors import ModelError
 from tooldecoding.models.conversions import KeptConversion
+from tooldecoding.models.llama_cpp import LlamaCppModel, is_installed
 from tooldecoding.models.sources import (
     FILES,
+    SMOLLM2,
+    Model,
     Source,
     config_state,
     demand_packages,
@@ -41,6 +44,7 @@ from tooldecoding.models.sources import (
     find_source,
     input_device,
     tokenizer_state,
+    weights_type,
 )
 
 DTYPES: dict[str, torch.dtype | str] = {
@@ -56,6 +60,9 @@ _DIFFERENCE_OF_HALF: Final = 0.05
 Attention that looks ahead makes a larger difference, even with random weights."""
 
 _TRUSTED: Final = "trust_remote_code: Python code of {!r} may be run on this machine; it can do anything that you can"
+
+_OF_TRANSFORMERS: Final = ("device_map", "offload_folder", "attn_implementation", "quantization_config")
+"""Arguments that only transformers takes."""
 
 _WHERE: Final = frozenset({"revision", "token", "subfolder"})
 """Arguments that say where files are: configuration and tokenizer take them, too."""
@@ -74,7 +81,9 @@ _FAILURES: Final = (
 
 
 T = TypeVar("T", PreTrainedConfig, PreTrainedTokenizerBase)
-Loaded = tuple[PreTrainedModel, PreTrainedTokenizerBase]
+Loaded = tuple[Model, PreTrainedTokenizerBase]
+Runtime = Literal["auto", "transformers", "llama.cpp"]
+"""What runs a model; ``auto`` is llama.cpp for a GGUF file, if the extra is installed and nothing speaks against it."""
 Dtype = str | torch.dtype | None
 
 
@@ -171,8 +180,7 @@ def _converted(
     make = partial(load, source.path, trust_remote_code=trust, **where)
     if source.gguf_file is None or trust:
         return make()
-    place = {name: value for name, value in where.items() if name in _WHERE}
-    file = Path(cached_file(source.path, source.gguf_file, **place))
+    file = Path(cached_file(source.path, source.gguf_file, **_place(where)))
     kept = KeptConversion(file, part, with_neighbours=Path(source.path).is_dir())
     if kept.is_whole():
         with suppress(ModelError), _as_model_error(part, str(kept.folder)):
@@ -191,7 +199,31 @@ def _where(source: Source, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return where if source.gguf_file is None else where | {"gguf_file": source.gguf_file}
 
 
-def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: Mapping[str, Any]) -> Loaded:
+def _place(where: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``cached_file`` takes of the arguments that say where files are."""
+    return {name: value for name, value in where.items() if name in _WHERE}
+
+
+def _is_for_llama_cpp(
+    path: str, source: Source, runtime: Runtime, device: str | None, dtype: Dtype, arguments: Mapping[str, Any]
+) -> bool:
+    """Whether llama.cpp runs the model; ModelError if it is asked for, and is not for this model or these options."""
+    others = {"dtype": dtype, **{name: arguments.get(name) for name in _OF_TRANSFORMERS}}
+    given = [name for name, value in others.items() if value is not None]
+    if device not in (None, "cpu"):
+        given.append("device")
+    if runtime != "llama.cpp":
+        wanted = runtime == "auto" and path != SMOLLM2 and not given
+        return wanted and source.gguf_file is not None and is_installed()
+    if source.gguf_file is None:
+        raise ModelError(f"the engine llama.cpp runs GGUF files, and {path!r} is none; give --engine transformers")
+    if given:
+        raise ModelError(f"the engine llama.cpp takes no {', '.join(given)}: it runs the file as it is")
+    return True
+
+
+def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: dict[str, Any]) -> Loaded:
+    runtime, gpu_layers, threads = (arguments.pop(name, None) for name in ("engine", "gpu_layers", "threads"))
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
@@ -202,9 +234,17 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: M
     place = find_device(device)
     numbers = find_dtype(dtype, "fp32" if place.type == "cpu" else "auto")
     source = find_source(path)
+    by_llama_cpp = _is_for_llama_cpp(path, source, runtime or "auto", device, dtype, arguments)
     where = _where(source, arguments)
     config = _read_config(source, path, trust, where)
     tokenizer = load_tokenizer(path, trust, **arguments)
+    if by_llama_cpp:
+        assert source.gguf_file is not None and config is not None
+        file = Path(cached_file(source.path, source.gguf_file, **_place(where)))
+        layers = 0 if device == "cpu" else gpu_layers
+        loaded = LlamaCppModel(file, config, weights_type(file), -1 if layers is None else layers, threads)
+        setattr(loaded, FILES, files_state(source, arguments.get("revision")))
+        return loaded, tokenizer
     how = {name: value for name, value in arguments.items() if name not in _WHERE and value is not None}
     if source.gguf_file is not None and config is not None:
         how["config"] = config  # reading it again takes seconds

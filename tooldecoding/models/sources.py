@@ -12,7 +12,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import torch
 from huggingface_hub import try_to_load_from_cache
@@ -20,6 +20,10 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 
 from tooldecoding.errors import MissingExtraError, ModelError
 from tooldecoding.files.manifest import digest
+from tooldecoding.models.llama_cpp import LlamaCppModel
+
+Model: TypeAlias = PreTrainedModel | LlamaCppModel
+"""What a decoder runs."""
 
 REFERENCE_MODEL: Final = "reference"
 """Name of the small model that comes with the package."""
@@ -140,8 +144,10 @@ def weights_type(file: Path) -> str:
     return sizes.most_common(1)[0][0]
 
 
-def input_device(model: PreTrainedModel) -> torch.device:
+def input_device(model: Model) -> torch.device:
     """Return the device where token ids go: that of the embedding, or where it runs if it is offloaded."""
+    if isinstance(model, LlamaCppModel):
+        return model.device
     embedding = model.get_input_embeddings()
     placed = getattr(getattr(embedding, "_hf_hook", None), "execution_device", None)  # accelerate's, if it is spread
     if placed is not None:
@@ -150,8 +156,10 @@ def input_device(model: PreTrainedModel) -> torch.device:
     return own
 
 
-def demand_placed(model: PreTrainedModel) -> None:
+def demand_placed(model: Model) -> None:
     """ModelError if weights lie on several devices, or outside of memory, and no ``device_map`` has put them there."""
+    if isinstance(model, LlamaCppModel):
+        return
     devices = sorted({str(tensor.device) for tensor in model.parameters()})
     if (len(devices) > 1 or devices == ["meta"]) and not hasattr(model, "hf_device_map"):
         found = ", ".join("nowhere" if name == "meta" else name for name in devices)
@@ -184,7 +192,7 @@ def files_state(source: Source, revision: str | None) -> str:
     return digest([[file.name, found.st_size, int(found.st_mtime)] for file, found in weights])
 
 
-def identify(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
+def identify(model: Model, tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     """Return ``dtype``, and digests of ``config``, ``weights`` and ``tokenizer``. They do not depend on the device.
 
     Weights are known by their files, so only those of a model that ``tooldecoding.models.loading`` has read.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field as Bounds
 
@@ -41,6 +41,15 @@ class LoadOptions:
         expected=DTYPES_IN_WORDS,
         default_text="fp32 on the CPU, else the checkpoint's own",
     )
+    engine: Literal["auto", "transformers", "llama.cpp"] = option(
+        "auto",
+        "What runs the model; llama.cpp runs a GGUF file as it is. auto takes it for such a file if the extra "
+        "llama-cpp is installed and no option of transformers is given.",
+    )
+    gpu_layers: Annotated[int, Bounds(ge=-1)] = option(
+        -1, "With llama.cpp, layers on the GPU, if it was built for one; -1 for all."
+    )
+    threads: Count | None = option(None, "With llama.cpp, threads of the processor.", default_text="torch's")
     attn_implementation: str | None = option(None, "Attention as transformers names it, such as sdpa or eager.")
     # files are handed around: they must not switch this on
     trust_remote_code: bool = option(False, TRUST_HELP, only="command line")
@@ -49,7 +58,7 @@ class LoadOptions:
     def loading(self) -> dict[str, Any]:
         """The arguments of ``load_quietly`` besides the path."""
         names = ("device", "dtype", "trust_remote_code", "revision", "device_map", "attn_implementation")
-        return {name: getattr(self, name) for name in (*names, "offload_folder")}
+        return {name: getattr(self, name) for name in (*names, "offload_folder", "engine", "gpu_layers", "threads")}
 
 
 @dataclass(frozen=True)

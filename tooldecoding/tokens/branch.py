@@ -25,8 +25,6 @@ Choose = Callable[[NextTokenLogits, Sequence[int]], int]
 """Chooses the next token behind the tokens of the branch that follow the prompt."""
 
 Label = Literal["forced", "constrained", "free"]
-WORTH_A_PASS = 32
-"""Saving this many token positions is worth one more forward pass."""
 _CONTEXT_TOKENS = 64
 """Tokens of the prompt's end that serve as context when the text behind it is tokenised."""
 
@@ -123,7 +121,7 @@ class Branch:
         """
         self._settle(*self.pending.sure())
         loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
-        if loses_none or (count - 1) * len(self.fed.unfed) > WORTH_A_PASS:
+        if loses_none or (count - 1) * len(self.fed.unfed) > self.fed.engine.worth_a_pass:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
         copies = (
             replace(self, ids=list(self.ids), labels=list(self.labels), fed=self.fed.fork(), decided="forced")

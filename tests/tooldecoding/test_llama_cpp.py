@@ -1,0 +1,142 @@
+"""The engine on llama.cpp: its logits are the model's, a tree is its lines, calls are those of the packed engine."""
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+from test_engines import Traffic
+from test_loading import MODEL, PROMPTS, write_gguf
+
+from command_line import Cli
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines import llama_cpp_engine
+from tooldecoding.engines.engine import Feed
+from tooldecoding.errors import ModelError
+from tooldecoding.models.llama_cpp import is_installed, library
+from tooldecoding.models.loading import load_model
+from tools import WEATHER, lookup
+
+pytestmark = pytest.mark.skipif(not is_installed(), reason="make llama-cpp installs llama-cpp-python")
+TYPES = {"Q8_0": 7, "Q4_K_M": 15}
+"""Types of quantised files, as llama.cpp numbers them."""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The tiny model in full, and as llama.cpp quantises it: type -> file."""
+    folder = tmp_path_factory.mktemp("models")
+    files = {"F32": write_gguf(folder / "tiny-F32.gguf", 0)}
+    for name, number in TYPES.items():
+        files[name] = folder / f"tiny-{name}.gguf"
+        how = library().llama_model_quantize_default_params()
+        how.ftype, how.nthread = number, 1
+        paths = (str(files[each]).encode() for each in ("F32", name))
+        assert library().llama_model_quantize(*paths, ctypes.byref(how)) == 0
+    return files
+
+
+def factory(file: Path, cached_mb: int = 0) -> llama_cpp_engine.LlamaCppFactory:
+    model, _ = load_model(str(file), engine="llama.cpp", threads=1)
+    made: Any = llama_cpp_engine.LlamaCppFactory(model, "auto", cached_mb << 20)  # type: ignore[arg-type]
+    return made
+
+
+@pytest.mark.parametrize("caching", [False, True])
+def test_who_joins_and_leaves_changes_nothing(files: dict[str, Path], caching: bool) -> None:
+    engine = factory(files["F32"], 8 * caching)()
+    traffic = Traffic(engine, MODEL, Random(int(caching)))
+    traffic.run(60)
+    assert traffic.joined > 10 and (traffic.reused > 0) == caching
+    for guest in traffic.guests:
+        engine.close(guest.root)
+    kept = len(engine._cache.prefixes._entries)
+    assert len(engine._cache._free) == 256 - kept and (kept > 0) == caching
+
+
+@pytest.mark.parametrize("kind", ["F32", *TYPES])
+def test_a_tree_is_its_lines(files: dict[str, Path], kind: str) -> None:
+    random, make = Random(0), factory(files[kind])
+    tree, line = make(), make()
+
+    def some(most: int) -> list[int]:
+        return [random.randrange(5, 250) for _ in range(random.randint(1, most))]
+
+    [root] = tree.open(1)
+    written = {root: some(60)}
+    tree.extend([Feed(root, written[root])])
+    for _ in range(25):
+        if len(written) < 12 and random.random() < 0.6:
+            branch = random.choice(list(written))
+            written[tree.fork(branch)] = list(written[branch])
+        feeds = [Feed(branch, tokens := some(4), len(tokens) - 1) for branch in written if random.random() < 0.7]
+        for feed, found in zip(feeds, tree.extend(feeds) if feeds else (), strict=True):
+            written[feed.branch] += feed.tokens
+            [alone] = line.open(1)
+            line.extend([Feed(alone, written[feed.branch][:-1])])
+            [[own]] = line.extend([Feed(alone, written[feed.branch][-1:])])
+            line.close(alone)
+            if kind == "F32":  # its products of matrices round otherwise for one row than for several
+                torch.testing.assert_close(found[-1].logits, own.logits, atol=1e-4, rtol=1e-4)
+            else:
+                assert torch.equal(found[-1].logits, own.logits)
+            if feed.ahead and random.random() < 0.5:
+                tree.drop(feed.branch, feed.ahead)
+                del written[feed.branch][-feed.ahead :]
+
+
+def test_calls_are_those_of_the_packed_engine(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llama_cpp_engine, "_worth_a_pass", lambda _: 32)
+    path = str(files["F32"])
+    packed = ToolDecoder.from_pretrained(path, engine="transformers", max_value_tokens=8)
+    own = ToolDecoder.from_pretrained(path, engine="llama.cpp", max_value_tokens=8)
+    for _ in range(2):  # the second time from the prefix cache
+        for wanted, found in zip(*(decoder.decode(PROMPTS, lookup(WEATHER)) for decoder in (packed, own)), strict=True):
+            assert found.text == wanted.text
+            for cost in ("forward_passes", "positions", "reused_positions"):
+                assert getattr(found.counters, cost) == getattr(wanted.counters, cost)
+
+
+def test_the_cache_grows(files: dict[str, Path]) -> None:
+    engine = factory(files["F32"])()
+    roots = engine.open(3)
+    texts = [[5 + (7 * i + n) % 200 for i in range(1500)] for n in range(3)]
+    engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
+    assert engine.allocated_bytes == 8192 * 2 * 2 * 2 * 16 * 4
+    for [found], text in zip(engine.extend([Feed(root, [9]) for root in roots]), texts, strict=True):
+        with torch.inference_mode():
+            own = MODEL(torch.tensor([[*text, 9]])).logits[0, -1]
+        torch.testing.assert_close(found.logits, own, atol=1e-3, rtol=1e-3)
+
+
+def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str) -> None:
+    engine = factory(files["F32"])()
+    [root] = engine.open(1)
+    with pytest.raises(ModelError, match="at most 256 sequences"):
+        for _ in range(256):
+            engine.fork(root)
+    wrong = {
+        "runs GGUF files": {"model": tiny_model_path},
+        "takes no dtype": {"dtype": "bf16"},
+        "packs all branches": {"strategy": "batched"},
+    }
+    for said, given in wrong.items():
+        options = {"model": files["F32"], "engine": "llama.cpp", **given}
+        ran = cli("doctor", *(part for name, value in options.items() for part in (f"--{name}", value)))
+        assert ran.code == 2 and said in ran.err and ran.err.count("\n") == 1
+    sgd = ["eval", "sgd", "--data", "x", "--out", "y", "--method", "greedy", "--engine", "llama.cpp"]
+    assert "that of transformers" in cli(*sgd).err
+    (files["F32"].parent / "no.gguf").write_bytes(b"GGUF" * 100)
+    with pytest.raises(ModelError):
+        load_model(str(files["F32"].parent / "no.gguf"), engine="llama.cpp")
+
+
+def test_it_is_the_default_for_such_files_and_silent(files: dict[str, Path]) -> None:
+    command = [sys.executable, "-m", "tooldecoding", "doctor", "--model", str(files["Q8_0"])]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "llama.cpp runs the file as it is" in ran.stdout and "Q8_0 on cpu, as the file has them" in ran.stdout
+    assert ran.stderr == ""

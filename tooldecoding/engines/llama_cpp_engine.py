@@ -1,0 +1,341 @@
+"""Engine on llama.cpp: branches are sequences that share the cells of one KV cache, and one pass feeds many of them.
+
+A fork marks the cells of its parent as its own, too, so that it costs nothing; a cell is free when no sequence has it.
+"""
+
+import ctypes
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import torch
+
+from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
+from tooldecoding.engines.logits import LogitRows, NextTokenLogits
+from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache
+from tooldecoding.errors import ModelError
+from tooldecoding.models.llama_cpp import LlamaCppModel, last_messages, library
+from tooldecoding.options import Strategy
+
+_MOST_SEQUENCES: Final = 256
+"""llama.cpp's own limit."""
+_FIRST_POSITIONS: Final = 2048
+"""Size of a cache before it grows."""
+_BATCH: Final = 2048
+"""Most tokens of a pass."""
+_FULL: Final = 1
+"""What ``llama_decode`` returns if there are too few free cells; nothing is changed then."""
+_TIMED: Final = (1, 9, 1, 9, 1)
+"""Positions of the passes that are timed, behind one that brings the weights into memory."""
+
+
+class _Token(NamedTuple):
+    """A token of a pass, in which sequence, and whether its logits are wanted."""
+
+    id: int
+    sequence: int
+    position: int
+    wanted: bool
+
+
+class _Batch:
+    """The arrays of a pass that llama.cpp reads."""
+
+    def __init__(self) -> None:
+        self._tokens = np.zeros(_BATCH, np.int32)
+        self._positions = np.zeros(_BATCH, np.int32)
+        self._sequences = np.zeros(_BATCH, np.int32)
+        self._counts = np.ones(_BATCH, np.int32)
+        self._wanted = np.zeros(_BATCH, np.int8)
+        # each token has a list of sequences, here of one
+        self._lists = self._sequences.ctypes.data + self._sequences.itemsize * np.arange(_BATCH, dtype=np.uintp)
+
+    def filled(self, tokens: Sequence[_Token]) -> Any:
+        """Return the struct of a pass; valid until the next one."""
+        count, llama = len(tokens), library()
+        self._tokens[:count] = [token.id for token in tokens]
+        self._sequences[:count] = [token.sequence for token in tokens]
+        self._positions[:count] = [token.position for token in tokens]
+        self._wanted[:count] = [token.wanted for token in tokens]
+        batch = llama.llama_batch()
+        batch.n_tokens = count
+        names = ("token", "pos", "n_seq_id", "seq_id", "logits")
+        kinds = dict(llama.llama_batch._fields_)
+        arrays: list[Any] = [self._tokens, self._positions, self._counts, self._lists, self._wanted]
+        for name, array in zip(names, arrays, strict=True):
+            setattr(batch, name, ctypes.cast(array.ctypes.data, kinds[name]))
+        return batch
+
+
+class SequenceCache:
+    """The KV cache of a model: numbered sequences of tokens. Engines share it, one pass at a time.
+
+    It doubles when a pass finds no room: what is in it is copied to a larger one.
+
+    Attributes
+    ----------
+    lock : threading.RLock
+        Held by an engine while it works.
+    prefixes : PrefixCache
+        Sequences of earlier prompts.
+    """
+
+    def __init__(self, model: LlamaCppModel, prompt_cache_bytes: int) -> None:
+        self.lock = threading.RLock()
+        size = model.bytes_per_position
+        self.prefixes: PrefixCache[int] = PrefixCache(prompt_cache_bytes, lambda tokens, _: tokens * size, self.free)
+        self._model = model
+        self._llama = library()
+        self._positions = _FIRST_POSITIONS
+        self._context: Any = None
+        self._free = list(range(_MOST_SEQUENCES - 1, -1, -1))
+        self._batch = _Batch()
+
+    @property
+    def allocated_bytes(self) -> int:
+        """Bytes of the cache."""
+        return self._positions * self._model.bytes_per_position if self._context else 0
+
+    @property
+    def context(self) -> Any:
+        """llama.cpp's context, made when it is first needed."""
+        if self._context is None:
+            self._context = self._model.new_context(self._positions, _MOST_SEQUENCES, _BATCH)
+        return self._context
+
+    @property
+    def _memory(self) -> Any:
+        return self._llama.llama_get_memory(self.context)
+
+    def new(self, copied: int | None = None, length: int = -1) -> int:
+        """Return the number of an empty sequence, or of a copy of the first tokens of another.
+
+        Raises
+        ------
+        ModelError
+            If llama.cpp can have no more sequences.
+        """
+        if not self._free and not self.prefixes.remove_oldest():
+            raise ModelError(
+                f"llama.cpp has at most {_MOST_SEQUENCES} sequences at a time, one for each order of each prompt; "
+                "decode fewer prompts together (--batch-size), or fewer orders"
+            )
+        sequence = self._free.pop()
+        if copied is not None:
+            self._llama.llama_memory_seq_cp(self._memory, copied, sequence, 0, length)
+        return sequence
+
+    def cut(self, sequence: int, length: int) -> None:
+        """Remove the tokens of a sequence from position ``length`` on."""
+        if not self._llama.llama_memory_seq_rm(self._memory, sequence, length, -1):
+            raise RuntimeError(f"llama.cpp cannot remove tokens of sequence {sequence}")
+
+    def free(self, sequence: int) -> None:
+        """Remove a sequence."""
+        with self.lock:
+            if self._context is not None:
+                self.cut(sequence, 0)
+            self._free.append(sequence)
+
+    def compute(self, tokens: Sequence[_Token]) -> LogitRows:
+        """Run a pass; returns the logits of the wanted tokens, shape (wanted, vocabulary).
+
+        Raises
+        ------
+        ModelError
+            If there is no memory left, or llama.cpp fails.
+        """
+        batch = self._batch.filled(tokens)
+        while (state := self._llama.llama_decode(self.context, batch)) == _FULL:
+            self._grow()
+        if state:
+            raise ModelError(f"llama.cpp could not compute a pass (code {state}): {last_messages()}")
+        wanted = sum(token.wanted for token in tokens)
+        vocabulary = self._model.config.get_text_config().vocab_size
+        if not wanted:
+            return LogitRows(torch.empty((0, vocabulary)))
+        rows = np.ctypeslib.as_array(self._llama.llama_get_logits(self.context), (wanted, vocabulary))
+        return LogitRows(torch.from_numpy(rows.copy()))  # the next pass writes over them
+
+    def _grow(self) -> None:
+        """Move all to a cache of twice the size."""
+        llama, old = self._llama, self.context
+        size = llama.llama_state_get_size(old)
+        state = (ctypes.c_uint8 * size)()
+        written = llama.llama_state_get_data(old, state, size)
+        larger = self._model.new_context(2 * self._positions, _MOST_SEQUENCES, _BATCH)
+        if llama.llama_state_set_data(larger, state, written) != written:
+            llama.llama_free(larger)
+            raise ModelError(f"llama.cpp could not move its KV cache: {last_messages()}")
+        llama.llama_free(old)
+        self._context, self._positions = larger, 2 * self._positions
+
+    def __del__(self) -> None:
+        if getattr(self, "_context", None):
+            self._llama.llama_free(self._context)
+
+
+@dataclass
+class _Branch:
+    prompt: CachedPrompt
+    sequence: int
+    length: int = 0
+    as_announced: bool = True
+    """Whether all its tokens so far are those of the announced prompt."""
+
+
+class LlamaCppEngine(Engine):
+    """See Engine.
+
+    Parameters
+    ----------
+    cache : SequenceCache
+        Of the model; its other engines use it, too.
+    bytes_per_position : int
+        Of the KV cache.
+    worth_a_pass : int
+        See Engine.
+    """
+
+    can_drop = True
+    has_spare_positions = False
+    """A position costs nearly as much as a pass."""
+    chunk: int | None = _BATCH // 4
+
+    def __init__(self, cache: SequenceCache, bytes_per_position: int, worth_a_pass: int) -> None:
+        self._cache = cache
+        self._bytes = bytes_per_position
+        self.worth_a_pass = worth_a_pass
+        self._branches: BranchTable[_Branch] = BranchTable()
+
+    def bytes_for(self, needs: Sequence[Need]) -> float:
+        """See Engine."""
+        return self._bytes * sum(need.shared + (need.branches + need.drafts) * need.each for need in needs)
+
+    @property
+    def allocated_bytes(self) -> int:
+        """See Engine."""
+        return self._cache.allocated_bytes
+
+    def open(self, count: int) -> list[BranchId]:
+        """See Engine; ModelError if llama.cpp can have no more sequences."""
+        with self._cache.lock:
+            opened = [_Branch(CachedPrompt(self._cache.prefixes), self._cache.new()) for _ in range(count)]
+        return [self._branches.add(branch) for branch in opened]
+
+    def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
+        """See Engine."""
+        root = self._branches[branch]
+        with self._cache.lock:
+            prefix = root.prompt.announce(tokens)
+            if prefix is None:
+                return 0
+            root.length, kept = prefix
+            self._cache.free(root.sequence)
+            root.sequence = self._cache.new(kept, root.length)
+        return root.length
+
+    def fork(self, branch: BranchId) -> BranchId:
+        """See Engine; ModelError if llama.cpp can have no more sequences."""
+        parent = self._branches[branch]
+        with self._cache.lock:
+            return self._branches.add(replace(parent, sequence=self._cache.new(parent.sequence)), branch)
+
+    def release(self, branch: BranchId) -> None:
+        """See Engine."""
+        self._cache.free(self._branches.remove(branch).sequence)
+
+    def drop(self, branch: BranchId, count: int) -> None:
+        """See Engine."""
+        dropping = self._branches[branch]
+        dropping.length -= count
+        with self._cache.lock:
+            self._cache.cut(dropping.sequence, dropping.length)
+
+    def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """See Engine. One pass, but of at most 2,048 tokens; ModelError if there is no memory left."""
+        fed = [self._branches[feed.branch] for feed in feeds]
+        tokens = [token for feed, branch in zip(feeds, fed, strict=True) for token in _tokens_of(feed, branch)]
+        prompt_of = {branch.sequence: branch.prompt for branch in fed}
+        logits: list[NextTokenLogits] = []
+        with self._cache.lock:
+            for start in range(0, len(tokens), _BATCH):
+                part = tokens[start : start + _BATCH]
+                rows = self._cache.compute(part)
+                logits += [NextTokenLogits(rows, row) for row in range(len(rows.logits))]
+                for token in part:
+                    prompt_of[token.sequence].usage.positions += 1
+                for prompt in {prompt_of[token.sequence] for token in part}:
+                    prompt.usage.forward_passes += 1
+            for feed, branch in zip(feeds, fed, strict=True):
+                self._note(feed, branch)
+        left = iter(logits)
+        return [list(islice(left, feed.answers)) for feed in feeds]
+
+    def _note(self, feed: Feed, branch: _Branch) -> None:
+        """Note what a branch got, and keep its prompt as soon as all of it is computed."""
+        branch.length += len(feed.tokens)
+        branch.as_announced &= branch.prompt.is_continued(branch.length, feed.tokens)
+        if branch.as_announced:
+            branch.prompt.store(branch.length, lambda length: self._cache.new(branch.sequence, length))
+        usage = branch.prompt.usage
+        usage.cache_bytes = self._bytes * (usage.reused_positions + usage.positions)  # with what was dropped
+
+
+def _tokens_of(feed: Feed, branch: _Branch) -> Iterator[_Token]:
+    sure = len(feed.tokens) - feed.answers
+    for number, position in zip(range(len(feed.tokens)), count(branch.length)):
+        yield _Token(feed.tokens[number], branch.sequence, position, number >= sure)
+
+
+class LlamaCppFactory:
+    """Makes the engines of a GGUF file's model; see ``EngineFactory``.
+
+    Parameters
+    ----------
+    model : LlamaCppModel
+    strategy : {"auto", "packed", "batched"}
+    prompt_cache_bytes : int
+        Memory of the prefix cache.
+
+    Raises
+    ------
+    ModelError
+        If ``batched`` is asked for, or there is no memory for the KV cache.
+    """
+
+    strategy: Final = "packed"
+    recurrent: Final = False
+
+    def __init__(self, model: LlamaCppModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:
+        if strategy == "batched":
+            raise ModelError("the engine llama.cpp packs all branches into one pass; use packed or auto")
+        self._cache = SequenceCache(model, prompt_cache_bytes)
+        self._bytes = model.bytes_per_position
+        self.prompts = self._cache.prefixes
+        self._worth = _worth_a_pass(self._cache)
+        self.reason = f"llama.cpp runs the file as it is; a pass costs about {self._worth} positions"
+
+    def __call__(self) -> LlamaCppEngine:
+        """Return a new engine without branches."""
+        return LlamaCppEngine(self._cache, self._bytes, self._worth)
+
+
+def _worth_a_pass(cache: SequenceCache) -> int:
+    """Return how many positions cost as much as a pass by itself, by the time of a few."""
+    sequence = cache.new()
+    seconds: dict[int, list[float]] = {}
+    cache.compute([_Token(0, sequence, 0, True)])
+    for size in _TIMED:
+        start = time.perf_counter()
+        cache.compute([_Token(0, sequence, 1 + n, False) for n in range(size - 1)] + [_Token(0, sequence, size, True)])
+        seconds.setdefault(size, []).append(time.perf_counter() - start)
+        cache.cut(sequence, 1)
+    cache.free(sequence)
+    few, many = sorted(seconds)
+    position = max((min(seconds[many]) - min(seconds[few])) / (many - few), 1e-9)
+    return max(0, round(min(seconds[few]) / position - 1))
