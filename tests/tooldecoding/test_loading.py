@@ -184,6 +184,12 @@ def test_devices_that_cannot_compute(cli: Cli, tiny_model_path: str, name: str) 
     assert_bad(cli("decode", "--model", tiny_model_path, "--device", name, *QUICK))
 
 
+@pytest.fixture(autouse=True)
+def no_llama_cpp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here transformers runs GGUF files, whatever is installed."""
+    monkeypatch.setattr("tooldecoding.models.loading.is_installed", lambda: False)
+
+
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The model as a GGUF file."""

@@ -318,7 +318,7 @@ class LlamaCppFactory:
         self._bytes = model.bytes_per_position
         self.prompts = self._cache.prefixes
         self._worth = _worth_a_pass(self._cache)
-        self.reason = f"llama.cpp runs the file as it is; a pass costs about {self._worth} positions"
+        self.reason = f"llama.cpp runs the file as it is; a pass by itself costs as much as {self._worth} positions"
 
     def __call__(self) -> LlamaCppEngine:
         """Return a new engine without branches."""

@@ -113,11 +113,10 @@ class LlamaCppModel:
         self.handle = llama.llama_model_load_from_file(str(file).encode(), parameters)
         if not self.handle:
             raise ModelError(f"llama.cpp cannot load {str(file)!r}: {last_messages()}; try --engine transformers")
-        self.on_gpu = bool(gpu_layers) and bool(llama.llama_supports_gpu_offload())
         self._demand_attention(file)
         text = config.get_text_config()
         text.vocab_size = int(llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self.handle)))
-        self._cache_type = _F32 if self.dtype in ("F32", "ALL_F32") else _F16
+        self._cache_type = _F32 if dtype == "F32" else _F16
         width = llama.llama_model_n_embd(self.handle) // llama.llama_model_n_head(self.handle)
         width = getattr(text, "head_dim", None) or width
         heads = llama.llama_model_n_layer(self.handle) * llama.llama_model_n_head_kv(self.handle)
