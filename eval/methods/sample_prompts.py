@@ -14,7 +14,7 @@ from eval.methods.call_grammar import demand_grammar
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
@@ -67,7 +67,7 @@ class Prompter:
     def text(self, sample: Sample) -> str:
         """The prompt as the model sees it, without its chat template: text, or messages and tools as JSON."""
         if self.settings.template == "chat":
-            bare = habits_of(self.tokenizer).bare_tools
+            bare = profile_of(self.tokenizer).bare_tools
             tools = sample.documentation.as_chat_tools(self.settings.documentation, bare)
             return json.dumps({"messages": openai_messages(sample.turns), "tools": tools}, default=list)
         return self._composed(sample, self.examples(sample))

@@ -16,7 +16,7 @@ from lookup.errors import DocumentationError
 from lookup.extract import extract
 from synthetic import Eager, RandomEngine, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
@@ -146,7 +146,7 @@ def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
     documents = [documented("Put", [key for key in BOUNDED[name] if key != "more"], **BOUNDED[name])]
     tools = extract(json.dumps(documents))
     options = DecodeOptions(format, order_limit=2, max_value_tokens=10**6, next_call_threshold=0)
-    shortest = PreparedTools(tools, narrow.table, options).shortest
+    shortest = CompiledTools(tools, narrow.table, options).shortest
     assert shortest < 400
     for number, bias in enumerate(list(BIASES.values())[len(format) % 2 :: 2]):
         for room in (shortest, shortest + 7 * number + 3):

@@ -17,7 +17,7 @@ from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import RandomEngine, Writer, synthetic
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -171,7 +171,7 @@ def test_a_value_beyond_the_limit_is_reported(
 
 def test_the_end_of_the_context_is_reported() -> None:
     fields = {"max_value_tokens": 10**6}
-    room = PreparedTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).shortest
+    room = CompiledTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).shortest
     ids, engine = [5] * (4096 - room), RandomEngine(TABLE.texts, bias=BIASES["never closes"])
     result = tooldec(engine, ids, lookup(WEATHER), **fields)
     assert result.truncated and len(result.token_ids) == room

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
@@ -103,7 +103,7 @@ class Agent:
 
         def demand(spec: ToolSpec) -> None:
             demand_callable(spec)
-            shortest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).shortest
+            shortest = CompiledTools(LookupDictionary((spec,)), decoder.table, options).shortest
             if shortest >= (room := decoder.context or shortest + 1):
                 raise DocumentationError(f"a call needs at least {shortest} tokens, but the model's context is {room}")
 

@@ -57,9 +57,7 @@ def _of_word(state: ValueState, piece: bytes) -> bytes | None:
     return state.kept(begun + b"\\'" + rest)
 
 
-async def _backslashes(
-    branch: Branch, state: ValueState, pick: Pick, piece: bytes, conversation: str
-) -> bytes | None:
+async def _backslashes(branch: Branch, state: ValueState, pick: Pick, piece: bytes, conversation: str) -> bytes | None:
     """Return a piece with its backslashes doubled, if the model copies them from the conversation as they stand there.
 
     Worked example: the user writes ``C:\\new``, and the model ``"C:`` and then ``\\new``. The text so far, ``C:``, with

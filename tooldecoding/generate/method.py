@@ -15,7 +15,7 @@ from transformers.utils import ModelOutput
 from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder, as_lookup
@@ -126,7 +126,7 @@ class ToolDecodingMethod:
     def _is_chat(self, row: Sequence[int], decoder: ToolDecoder) -> bool:
         if ends_as_chat(row, decoder.table):
             return True
-        return decoder.table.join(row).decode(errors="replace").endswith(habits_of(self._tokenizer).openings)
+        return decoder.table.join(row).decode(errors="replace").endswith(profile_of(self._tokenizer).openings)
 
     def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
         """Return the model's decoder. It lives as long as both the model and this method."""

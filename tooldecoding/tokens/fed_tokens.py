@@ -7,9 +7,9 @@ They stay as long as the tokens that are settled agree with them. The first one 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tooldecoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.scheduler import logits as logits_of
 
 
 @dataclass
@@ -62,7 +62,7 @@ class FedTokens:
         if self.logits is None:
             tried = try_next if self.engine.can_drop else ()
             feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), among and among[: len(tried) + 1])
-            [[self.logits, *behind]] = await logits_of([feed])
+            [[self.logits, *behind]] = await Logits([feed])
             self.tried = list(zip(tried, behind, strict=True))
             self.unfed = []
         return self.logits
@@ -79,7 +79,7 @@ class FedTokens:
         feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
         if feeds:
             try:
-                answers = await logits_of([*feeds.values()])
+                answers = await Logits([*feeds.values()])
             finally:
                 for feed in feeds.values():
                     self.engine.release(feed.branch)

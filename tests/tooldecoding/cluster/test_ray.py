@@ -102,11 +102,11 @@ def test_a_batch_is_decoded_as_in_one_process(cli: Cli, batch: Path, address: st
 def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, Any]]]]:
     """Two workers that write in capitals: items, and how the workers load -> groups with results."""
     from tooldecoding.cluster.connection import connected
-    from tooldecoding.cluster.ray_data import There
+    from tooldecoding.cluster.ray_data import RayWorkers
 
     def run(items: Sequence[str], load: Any = no_model) -> Any:
-        place: Any = There(None, load, 2)  # type: ignore[arg-type]
-        return place.start(capitals)([[item] for item in items], None)
+        workers: Any = RayWorkers(None, load, 2)  # type: ignore[arg-type]
+        return workers.start(capitals)([[item] for item in items], None)
 
     with connected(address):
         yield run
