@@ -39,9 +39,9 @@ class RandomEngine(SyntheticEngine):
     """Logits drawn from a seeded normal distribution for each context, plus a bias by token text; none if special."""
 
     def __init__(
-        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
+        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_roll_back: bool = True
     ) -> None:
-        super().__init__(can_drop)
+        super().__init__(can_roll_back)
         self._seed = seed
         self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
 
@@ -54,8 +54,8 @@ class RandomEngine(SyntheticEngine):
 class ScriptedEngine(SyntheticEngine):
     """A model that wants to write what a function of the text so far says, in the longest tokens that fit."""
 
-    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_drop: bool = True) -> None:
-        super().__init__(can_drop)
+    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_roll_back: bool = True) -> None:
+        super().__init__(can_roll_back)
         self._texts = texts
         self._continuation = continuation
         self._tokens: dict[bytes, list[int]] = {}
@@ -105,10 +105,10 @@ class Writer(ScriptedEngine):
     """A model that writes a text behind a prompt, in the longest tokens that fit, and then another again and again."""
 
     def __init__(
-        self, prompt: str, text: str, then: str = END, kind: str = "byte level", can_drop: bool = True
+        self, prompt: str, text: str, then: str = END, kind: str = "byte level", can_roll_back: bool = True
     ) -> None:
         table = synthetic(kind).table
-        super().__init__(table.texts, str, can_drop)
+        super().__init__(table.texts, str, can_roll_back)
         self._wanted, self._then = (table.special.bound(part).encode() for part in (prompt + text, then))
 
     def wanted(self, written: bytes) -> bytes:

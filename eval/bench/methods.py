@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import torch
 from transformers import PreTrainedModel
@@ -22,6 +22,7 @@ from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.recurrent_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
@@ -87,7 +88,7 @@ class EngineMethod:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder, engines = self._subject.decoder, self._subject.engines
         engines.clock = clock = PassClock(decoder.model.device)
-        decoder.new_engine = lambda: TaughtEngine(engines(), self._lessons, decoder.table, clock)
+        decoder.new_engine = lambda: cast("Engine", TaughtEngine(engines(), self._lessons, decoder.table, clock))
         made = self._decode(self._requests)
         clock.stop()
         counted = []

@@ -225,9 +225,11 @@ class SampledTokens(FedTokens):
         super().settle(token)
         self._place += 1
 
-    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
+    async def compute(
+        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None
+    ) -> NextTokenLogits:
         """Return the logits behind the settled tokens, perturbed if sampling is on."""
-        logits = await super().compute(try_next, among)
+        logits = await super().compute(try_next, candidates)
         if not self._noise.on or not self._noise.temperature:
             return logits
         return SampledLogits(logits, self._noise, self._place)

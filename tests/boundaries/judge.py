@@ -51,7 +51,7 @@ class Wanter(SyntheticEngine):
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         for feed in feeds:
-            kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.ahead])
+            kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.speculative])
             wanted = self._wanted[: len(kept)]
             if kept != wanted and not self.left:
                 self.left = f"kept the tokens {kept[-9:]} where {wanted[-9:]} were wanted"

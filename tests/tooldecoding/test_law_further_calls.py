@@ -75,8 +75,8 @@ def test_as_many_calls_as_the_model_writes(name: str, marked: bool) -> None:
 class Shares(SyntheticEngine):
     """A model that writes a call, and behind it texts with given probabilities, in single tokens."""
 
-    def __init__(self, before: str, shares: dict[str, float], can_drop: bool) -> None:
-        super().__init__(can_drop)
+    def __init__(self, before: str, shares: dict[str, float], can_roll_back: bool) -> None:
+        super().__init__(can_roll_back)
         table = synthetic("marks").table
         self._texts = table.texts
         self._shares = {table.special.bound(before + text).encode(): share for text, share in shares.items()}
@@ -96,7 +96,7 @@ CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}\n</tool_call></s>'
 
 
-@pytest.mark.parametrize("can_drop", [True, False])
+@pytest.mark.parametrize("can_roll_back", [True, False])
 @pytest.mark.parametrize(
     ("shares", "number"),
     [
@@ -109,7 +109,7 @@ AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "day
         ({"\n\n\n\n\n\n\n\n": 1.0}, 1),
     ],
 )
-def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_drop: bool) -> None:
-    engine = Shares(PROMPT + CALL, shares, can_drop)
+def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_roll_back: bool) -> None:
+    engine = Shares(PROMPT + CALL, shares, can_roll_back)
     result = decode(engine, PROMPT, TOOLS, "marks", format="hermes", tool_choice="required", order_limit=1)
     assert len(result.calls) == number and result.valid

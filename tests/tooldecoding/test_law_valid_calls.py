@@ -61,11 +61,11 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
     chance, kind = random.Random(seed), ("byte level", "pieces and bytes")[seed % 2]
     for number in range(3):
         tools = lookup(*(odd_tool(chance, name) for name in chance.sample(NAMES, chance.randint(1, 4))))
-        bias, can_drop = chance.choice(list(BIASES.values())), chance.random() < 0.7
+        bias, can_roll_back = chance.choice(list(BIASES.values())), chance.random() < 0.7
         fields = {"max_value_tokens": chance.choice([1, 4, 12]), "order_limit": chance.choice([1, 3]), "max_calls": 2}
         table, drawn = synthetic(kind).table, seed * 10 + number
         eager = Eager(CALL_FORMATS[format], table, drawn, tools.tools[0].name)
-        engine = eager if number == 1 else RandomEngine(table.texts, drawn, bias, can_drop)
+        engine = eager if number == 1 else RandomEngine(table.texts, drawn, bias, can_roll_back)
         result = decode(engine, chance.choice(["x\n", "x ", "é"]), tools, kind, format=format, **fields)
         if not unreadable(CALL_FORMATS[format], lookup(*(tools[c.voted.name] for c in result.calls))):
             assert result.valid, (result.text, result.errors)

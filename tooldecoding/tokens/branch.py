@@ -118,7 +118,7 @@ class Branch:
         branch nothing.
         """
         self._settle(*self.pending.sure())
-        loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
+        loses_none = count > 1 and beginning is not None and self.fed.engine.can_roll_back
         if loses_none or (count - 1) * len(self.fed.unfed) > self.fed.engine.worth_a_pass:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
         copies = (
@@ -136,7 +136,7 @@ class Branch:
     def can_escort(self) -> bool:
         """Whether copies of this branch that only write drafts for it are likely to save more than they cost."""
         engine = self.fed.engine
-        return self.draft_tokens > 0 and engine.can_drop and engine.has_spare_positions
+        return self.draft_tokens > 0 and engine.can_roll_back and engine.has_spare_positions
 
     @property
     def room(self) -> int | None:
