@@ -58,7 +58,7 @@ MODELS: Final = [
 @lru_cache(maxsize=1)
 def real_model(path: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model; tests run model by model."""
-    return load_model(path)
+    return load_model(path, engine="transformers")
 
 
 TOOLS = [
