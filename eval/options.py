@@ -30,12 +30,8 @@ class EvalOptions(RayOptions):
 
     ``format`` and ``template`` have the benchmark's own as defaults, see ``benchmark_defaults``.
 
-    Raises
-    ------
-    ConfigError
-        If a value has the wrong type or is out of bounds.
-    EvalError
-        If the template asks for another format than ``format``, or has no use for another option.
+    ConfigError if a value has the wrong type or is out of bounds. EvalError if the template asks for another format
+    than ``format``, or has no use for another option.
     """
 
     method: MethodName = option("tool-decoding", "How calls are decoded.")

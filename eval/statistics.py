@@ -143,10 +143,7 @@ def sign_flips(differences: Sequence[int], clusters: Sequence[Hashable]) -> floa
     If two methods were alike, each cluster's sum of differences could as well have the other sign (Fisher 1935,
     section 21). All sign changes are counted: the distribution of the sum is a convolution.
 
-    Parameters
-    ----------
-    differences : sequence of int
-        Such as 1 where only the first is right, -1 where only the second is.
+    ``differences``: such as 1 where only the first is right, -1 where only the second is.
     """
     sums = [abs(int(s)) for s in _sums(differences, clusters).values() if s]
     reach = sum(sums)

@@ -28,17 +28,14 @@ Text = Annotated[str, AfterValidator(shown)]
 def validated(model: type[Model], row: object, place: str, hint: str = "") -> Model:
     """Return ``row`` as an instance of ``model``, without any conversion of types.
 
+    EvalError for the first field that is missing or wrong.
+
     Parameters
     ----------
     place : str
         File and line, for the message.
     hint : str
         What to do about a malformed row; ends the message.
-
-    Raises
-    ------
-    EvalError
-        For the first field that is missing or wrong.
     """
     try:
         return model.model_validate(row, strict=True)
@@ -62,10 +59,8 @@ def read_rows(path: Path, hint: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
     A file ``.gz`` is unpacked.
 
-    Raises
-    ------
-    EvalError
-        If the file cannot be read, or a line holds no JSON object; ends with ``hint`` if the file ends within the line.
+    EvalError if the file cannot be read, or a line holds no JSON object; ends with ``hint`` if the file ends within the
+    line.
     """
     demand_file(path, EvalError)
     try:

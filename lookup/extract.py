@@ -24,6 +24,9 @@ OnDuplicate = Literal["error", "rename"]
 def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = "error") -> LookupDictionary:
     """Read every tool documented by a text, by parsed data or by live objects.
 
+    DocumentationError if the source is empty or malformed, documents no tool, or documents two tools of the same name.
+    The message starts with ``origin:line:column`` for a text and ``origin[key]`` for data.
+
     Parameters
     ----------
     source : str, mapping, callable, pydantic model, or sequence of these
@@ -39,12 +42,6 @@ def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = 
     -------
     LookupDictionary
         The tools in documentation order, and what looked like a tool but was not read.
-
-    Raises
-    ------
-    DocumentationError
-        If the source is empty or malformed, documents no tool, or documents two tools of the same name. The message
-        starts with ``origin:line:column`` for a text and ``origin[key]`` for data.
     """
     if isinstance(source, str):
         if not source.strip("\ufeff \t\r\n\f\v"):
@@ -62,10 +59,8 @@ def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = 
 def extract_file(path: str | Path, *, on_duplicate: OnDuplicate = "error") -> LookupDictionary:
     """Read every tool documented by a UTF-8 file.
 
-    Raises
-    ------
-    DocumentationError
-        As for ``extract``, or if the file is missing, a directory, unreadable, larger than 64 MiB, or not UTF-8.
+    DocumentationError as for ``extract``, or if the file is missing, a directory, unreadable, larger than 64 MiB, or
+    not UTF-8.
     """
     return extract(read_text(path), origin=str(path), on_duplicate=on_duplicate)
 
@@ -80,10 +75,7 @@ def _distinct(tools: Sequence[ToolSpec], on_duplicate: OnDuplicate) -> tuple[Too
     collection is documented (RapidAPI's ``tool_name``), otherwise ``name_2``, ``name_3``, …. If the new name is taken,
     it gets the next free number. ``documented_name`` keeps the documented name.
 
-    Raises
-    ------
-    DocumentationError
-        If ``on_duplicate`` is ``error`` and two tools have the same name.
+    DocumentationError if ``on_duplicate`` is ``error`` and two tools have the same name.
     """
     first: dict[str, ToolSpec] = {}
     for tool in tools:

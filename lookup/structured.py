@@ -25,10 +25,7 @@ _SCHEMAS: Final = ("args_schema", "inputSchema", "input_schema", "inputs", "para
 def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
     """The tools of parsed data, a callable, a pydantic model, or a sequence of these, and what was not read.
 
-    Raises
-    ------
-    DocumentationError
-        As for ``lookup.extract``.
+    DocumentationError as for ``lookup.extract``.
     """
     listed = isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray)
     if not (listed or isinstance(source, Mapping) or _is_model(source) or _is_instance(source) or callable(source)):

@@ -12,7 +12,7 @@ import pytest
 from command_line import Cli, Ran
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.batches import batch
-from tooldecoding.cluster import place
+from tooldecoding.cluster import workers
 from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
 
@@ -27,7 +27,7 @@ class Echo:
         self.prompts: list[str] = []
         tokenizer = byte_level_tokenizer()
         self.model = tiny_model("llama", len(tokenizer))
-        patch.setattr(place, "load_quietly", lambda *options, **arguments: (self.model, tokenizer))
+        patch.setattr(workers, "load_quietly", lambda *options, **arguments: (self.model, tokenizer))
         decoder = SimpleNamespace(tokenizer=tokenizer, prompt_ids=lambda request: [], run_each=self.run_each)
         patch.setattr(batch, "ToolDecoder", lambda *options, **more: decoder)
 

@@ -50,21 +50,22 @@ def own_assets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.fixture(scope="session")
 def make_tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     """Saves a model of random weights with a tokenizer, by shape, once a session; returns its folder."""
-    from tiny_models import byte_level_tokenizer, tiny_model
+    from tiny_models import byte_level_tokenizer, saved
 
-    @cache
-    def make(shape: str) -> str:
-        folder, tokenizer = str(tmp_path_factory.mktemp(shape)), byte_level_tokenizer()
-        tokenizer.save_pretrained(folder)
-        tiny_model(shape, len(tokenizer)).save_pretrained(folder)
-        return folder
-
-    return make
+    return cache(lambda shape: str(saved(tmp_path_factory.mktemp(shape), byte_level_tokenizer(), shape)))
 
 
 @pytest.fixture(scope="session")
 def tiny_model_path(make_tiny: Callable[[str], str]) -> str:
     return make_tiny("llama")
+
+
+@pytest.fixture(scope="session")
+def chat_model_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from chat.chat_models import chat_tokenizer
+    from tiny_models import saved
+
+    return saved(tmp_path_factory.mktemp("chat"), chat_tokenizer())
 
 
 @pytest.fixture(scope="session")

@@ -26,9 +26,9 @@ import uvicorn
 from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Answerer, application, load_completions
+from tooldecoding.server.app import application, load_completions
 from tooldecoding.server.completions import Completions
-from tooldecoding.server.exchange import Head, Parts, Row
+from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row
 from tooldecoding.server.web_server import web_server
 from tools import documented
 
@@ -261,14 +261,14 @@ class Told(Answerer):
         super().__init__()
         self._options = options
 
-    async def answer(self, given: Row, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> ResponseStream:
         said = given["messages"][0]["content"]
         found = {"pid": os.getpid(), "kept": self._options.max_value_tokens, "key": self._options.api_key}
         if said == "stream":
-            yield Head(200, found, streamed=True)
+            yield ResponseStart(200, found, streamed=True)
         if said in ("stream", "wait"):
             await self._wait()
-        yield {"more": True} if said == "stream" else Head(200, found)
+        yield {"more": True} if said == "stream" else ResponseStart(200, found)
 
     async def _wait(self) -> None:
         self.metrics.running.inc()

@@ -36,23 +36,16 @@ def synthetic(kind: str = "byte level") -> SyntheticDecoder:
 
 
 class RandomEngine(SyntheticEngine):
-    """Logits drawn from a seeded normal distribution for each context, plus a bias by token text.
-
-    Parameters
-    ----------
-    texts : sequence of (bytes or None)
-        Token texts (``TokenTable.texts``); special tokens get no bias.
-    """
+    """Logits drawn from a seeded normal distribution for each context, plus a bias by token text; none if special."""
 
     def __init__(
-        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_drop: bool = True
+        self, texts: Sequence[bytes | None], seed: int = 0, bias: Bias | None = None, can_roll_back: bool = True
     ) -> None:
-        super().__init__(can_drop)
+        super().__init__(can_roll_back)
         self._seed = seed
         self._bias = torch.tensor([bias(t) if bias and t else 0.0 for t in texts])
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         digest = hashlib.blake2b(repr((self._seed, tokens[-64:])).encode(), digest_size=8).digest()
         generator = torch.Generator().manual_seed(int.from_bytes(digest) >> 1)
         return NextTokenLogits(torch.randn(len(self._bias), generator=generator) + self._bias)
@@ -61,8 +54,8 @@ class RandomEngine(SyntheticEngine):
 class ScriptedEngine(SyntheticEngine):
     """A model that wants to write what a function of the text so far says, in the longest tokens that fit."""
 
-    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_drop: bool = True) -> None:
-        super().__init__(can_drop)
+    def __init__(self, texts: Sequence[bytes | None], continuation: Continuation, can_roll_back: bool = True) -> None:
+        super().__init__(can_roll_back)
         self._texts = texts
         self._continuation = continuation
         self._tokens: dict[bytes, list[int]] = {}
@@ -72,13 +65,14 @@ class ScriptedEngine(SyntheticEngine):
         self._longest = max(map(len, self._tokens))
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
-        written = b"".join(self._texts[t] or b"" for t in tokens).decode(errors="replace")
-        wanted = self._continuation(written).encode()
+        wanted = self.wanted(b"".join(self._texts[t] or b"" for t in tokens))
         logits = torch.full((len(self._texts),), -1.0)
         for size in range(1, min(len(wanted), self._longest) + 1):
             logits[self._tokens.get(wanted[:size], [])] = 20.0 + size
         return NextTokenLogits(logits)
+
+    def wanted(self, written: bytes) -> bytes:
+        return self._continuation(written.decode(errors="replace")).encode()
 
 
 class Eager(RandomEngine):
@@ -92,7 +86,6 @@ class Eager(RandomEngine):
         self._start = (bound.start(1) + name).encode()
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         logits, written = super().next_logits(tokens).logits, b"".join(self._texts[t] or b"" for t in tokens[-160:])
         for size in range(len(self._start)):
             if any(written.endswith(end + self._start[:size]) for end in self._ends):
@@ -108,23 +101,19 @@ def likes(liked: bytes = b"", seed: int = 0, kind: str = "byte level", **fields:
     return RandomEngine(texts, seed, lambda text: 5.0 * any(c in text for c in liked), **fields)
 
 
-class Writer(SyntheticEngine):
+class Writer(ScriptedEngine):
     """A model that writes a text behind a prompt, in the longest tokens that fit, and then another again and again."""
 
     def __init__(
-        self, prompt: str, text: str, then: str = END, kind: str = "byte level", can_drop: bool = True
+        self, prompt: str, text: str, then: str = END, kind: str = "byte level", can_roll_back: bool = True
     ) -> None:
-        super().__init__(can_drop)
         table = synthetic(kind).table
-        self._texts = table.texts
+        super().__init__(table.texts, str, can_roll_back)
         self._wanted, self._then = (table.special.bound(part).encode() for part in (prompt + text, then))
 
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
-        written = b"".join(self._texts[token] or b"" for token in tokens)
+    def wanted(self, written: bytes) -> bytes:
         left = self._wanted[len(written) :] if self._wanted.startswith(written) else b""
-        fits = [20.0 + len(text) if text and (left or self._then).startswith(text) else -1.0 for text in self._texts]
-        return NextTokenLogits(torch.tensor(fits))
+        return left or self._then
 
 
 def decode(

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from call_ids import OPENAI
-from chat.chat_models import chat_tokenizer, saved
 from command_line import CASES, Cli, assert_bad
-from tiny_models import sentencepiece_tokenizer
+from tiny_models import saved, sentencepiece_tokenizer
 from tools import documented
 
 TOOLS = CASES / "tools.jsonl"
@@ -27,16 +26,11 @@ def decode(cli: Cli, tiny_model_path: str) -> Cli:
     return lambda *arguments: cli("decode", "--model", tiny_model_path, "--max-value-tokens", 6, *arguments)
 
 
-@pytest.fixture(scope="session")
-def chat_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return saved(tmp_path_factory.mktemp("chat"), chat_tokenizer())
-
-
 @pytest.fixture
-def chat(cli: Cli, chat_folder: Path) -> Cli:
+def chat(cli: Cli, chat_model_path: Path) -> Cli:
     """``decode`` with a chat model."""
     few = ["--order-limit", 2, "--max-value-tokens", 6, "--max-text-tokens", 4, "--max-calls", 1]
-    return lambda *arguments: cli("decode", "--model", chat_folder, *few, *arguments)
+    return lambda *arguments: cli("decode", "--model", chat_model_path, *few, *arguments)
 
 
 @pytest.fixture

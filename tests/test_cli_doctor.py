@@ -9,9 +9,9 @@ import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import AutoConfig, PreTrainedTokenizerFast
 
-from chat.chat_models import HERMES, chat_tokenizer, saved
+from chat.chat_models import HERMES, chat_tokenizer
 from command_line import Cli, assert_bad
-from tiny_models import byte_level_tokenizer, tiny_model
+from tiny_models import byte_level_tokenizer, saved, tiny_model
 from tooldecoding.doctor import CALLS, self_check
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS

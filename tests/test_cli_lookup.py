@@ -1,8 +1,6 @@
 """``tooldecoding lookup``: what it prints, and one clear message for bad documentation."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -27,11 +25,6 @@ def test_json_has_every_parameter(cli: Cli) -> None:
     people = tools[0]["parameters"][2]
     known = {"name": "people", "type": "int", "raw_type": "int", "description": "The number of people."}
     assert people == known | {"required": people["required"]}
-
-
-def test_needs_no_torch() -> None:
-    code = "import sys; import tooldecoding.cli.app; sys.exit('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_what_is_read_of_a_text_with_twins(cli: Cli, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Cli
+from command_line import Cli, assert_bad
+from eval.options import PEER_METHODS
 from test_layers import FILES, LAYERS, ROOT, imported, nodes
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -64,12 +65,20 @@ EVALUATION = [
     "eval sgd --data x --out y", "score sgd --data x --predictions y --out z", "report x --out y",
     "tune sgd --data x", "bench --shape tiny",
 ]  # fmt: skip
+LACKING = [
+    *((line, "scipy", "eval") for line in EVALUATION),
+    ("decode --batch x --out y --ray local --actors 1", "ray", "ray"),
+    *((f"eval sgd --data x --out y --method {name}", name, "bench") for name in PEER_METHODS),
+]
 
 
-@pytest.mark.parametrize("line", EVALUATION)
-def test_evaluation_names_the_extra(cli: Cli, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for package in ("scipy", "matplotlib"):
-        monkeypatch.setitem(sys.modules, package, None)
+@pytest.mark.parametrize(("line", "package", "extra"), LACKING)
+def test_what_is_not_installed_is_named_with_its_extra(
+    cli: Cli, line: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for each in {package, "matplotlib"} if extra == "eval" else {package}:
+        monkeypatch.setitem(sys.modules, each, None)
     ran = cli(*line.split())
-    assert ran.code == 2 and ran.err.count("\n") == 1
-    assert "scipy" in ran.err and ran.err.endswith("not installed; pip install 'tooldecoding[eval]'\n")
+    assert_bad(ran, package, f"not installed; pip install 'tooldecoding[{extra}]'\n")
+    assert not [*tmp_path.iterdir()]

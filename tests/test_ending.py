@@ -11,11 +11,11 @@ import pytest
 
 from batch_echo import Echo, Folder, row
 from command_line import CASES
+from test_layers import ROOT
 from tooldecoding.batches.batch import GROUP
 from tooldecoding.cli.app import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tools import documented
 
-ROOT = Path(__file__).parent.parent
 TOOLS = CASES / "tools.jsonl"
 FULL = Path("/dev/full")
 COMMAND = [sys.executable, "-c", "from tooldecoding.cli.app import main; main()"]

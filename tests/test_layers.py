@@ -4,6 +4,8 @@ Those in lookup run in no circle, those for type checkers too.
 """
 
 import ast
+import subprocess
+import sys
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -46,6 +48,12 @@ def test_no_arrow_runs_back(file: Path) -> None:
 def test_lower_layers_need_no_torch(layer: str) -> None:
     for file in (ROOT / layer).rglob("*.py"):
         assert not HEAVY & imported(file), file
+
+
+@pytest.mark.parametrize(("module", "heavy"), [("tooldecoding.cli.app", "torch"), ("lookup", "pydantic")])
+def test_what_is_heavy_is_not_imported_before_it_is_needed(module: str, heavy: str) -> None:
+    code = f"import sys, {module}; sys.exit({heavy!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_no_file_of_lookup_imports_itself_by_way_of_others() -> None:

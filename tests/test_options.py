@@ -17,8 +17,8 @@ from tooldecoding.cli.reference import default_file
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
-from tooldecoding.options.given import CONFIG_FOLDER, Given, read_config
 from tooldecoding.options.option import Count, option
+from tooldecoding.options.parsed_arguments import CONFIG_FOLDER, ParsedArguments, read_config
 from tooldecoding.options.serve_command import ServeCommand
 
 
@@ -60,7 +60,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_command_line_over_file_over_default(config: Path) -> None:
     config.write_text("order_limit: 5\nseed: 7\ndialogue: d.jsonl\n")
-    given = Given({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
+    given = ParsedArguments({"prompt": "x", "order_limit": 3, "seed": None}, str(config))
     command = read_decode_command(given)
     assert (command.order_limit, command.seed, command.batch_size, command.dialogue) == (3, 7, 8, None)
     merged = given.merge(DecodeCommand, {"seed": 1, "batch_size": 2})
@@ -87,7 +87,7 @@ def test_the_help_of_decode_is_in_groups(cli: Cli) -> None:
 
 
 def test_numbers_with_commas_are_sorted_each_once() -> None:
-    assert Given({"limits": "9, 1,9,2"}).merge(Limits, {}).limits == (1, 2, 9)
+    assert ParsedArguments({"limits": "9, 1,9,2"}).merge(Limits, {}).limits == (1, 2, 9)
 
 
 def test_a_path_may_hold_bytes_that_are_not_utf8() -> None:
@@ -124,7 +124,7 @@ def test_shipped_files_are_right_and_the_default_file_holds_the_defaults() -> No
 def test_bad_files(config: Path, text: str, said: str) -> None:
     config.write_text(text)
     with pytest.raises(ConfigError) as error:
-        read_decode_command(Given({"prompt": "x"}, str(config)))
+        read_decode_command(ParsedArguments({"prompt": "x"}, str(config)))
     assert str(error.value).startswith(str(config))
     assert said in str(error.value)
 
@@ -143,13 +143,13 @@ def test_bad_files(config: Path, text: str, said: str) -> None:
 )
 def test_bad_command_lines(given: dict[str, Any], said: str) -> None:
     with pytest.raises(ConfigError) as error:
-        read_decode_command(Given({"prompt": "x", **given}))
+        read_decode_command(ParsedArguments({"prompt": "x", **given}))
     assert str(error.value).startswith(said)
 
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no such file"):
-        read_decode_command(Given({"prompt": "x"}, str(tmp_path / "none.yaml")))
+        read_decode_command(ParsedArguments({"prompt": "x"}, str(tmp_path / "none.yaml")))
     known = ", ".join(sorted(path.stem for path in CONFIG_FOLDER.glob("*.yaml")))
     with pytest.raises(ConfigError, match=f"known: {known}$"):
-        read_decode_command(Given({"prompt": "x"}, "none"))
+        read_decode_command(ParsedArguments({"prompt": "x"}, "none"))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -137,3 +138,16 @@ def tiny_model(shape: str, vocabulary: int, seed: int = 0) -> PreTrainedModel:
     torch.manual_seed(seed)
     model: PreTrainedModel = AutoModelForCausalLM.from_config(AutoConfig.for_model(model_type, **common | changes))
     return model.eval()
+
+
+def saved(
+    folder: Path, tokenizer: PreTrainedTokenizerFast, shape: str = "llama", vocabulary: int = 0, config: Any = None
+) -> Path:
+    """A folder with a tokenizer, and random weights of a shape or a configuration."""
+    tokenizer.save_pretrained(folder)
+    if config is None:
+        tiny_model(shape, vocabulary or len(tokenizer)).save_pretrained(folder)
+    else:
+        config.vocab_size = len(tokenizer)
+        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    return folder

@@ -10,14 +10,15 @@ from transformers import PreTrainedTokenizerBase
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
+from tooldecoding.calls.compiled_tools import CompiledTools, CompiledToolsCache
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
-from tooldecoding.calls.prepared_tools import Preparations, PreparedTools
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.chat.chat import ReplyPieces, StreamPiece, chat_request, chat_requests
 from tooldecoding.chat.messages import Conversation, read_conversations, read_messages
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts, text_ids
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine, Need
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -29,7 +30,6 @@ from tooldecoding.options import PROMPT_CACHE_MB, TOOL_CHOICES, DecodeOptions, S
 from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Run, Scheduler
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -89,7 +89,7 @@ class ToolDecoder:
         self.tokenizer = tokenizer
         vocabulary = model.config.get_text_config().vocab_size
         self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
-        self._preparations = Preparations(self.table)
+        self._compiled = CompiledToolsCache(self.table)
         self.strategy: Layout | None = None
         self.prompt_cache: PrefixCache[Any] = PrefixCache(0)
         if engine_factory is None:
@@ -385,16 +385,16 @@ class ToolDecoder:
         if not requests:
             return
         prompts = [self.prompt_ids(request) for request in requests]
-        start, scheduler = time.perf_counter(), Scheduler(self.new_engine())
+        start, loop = time.perf_counter(), DecodeLoop(self.new_engine())
         runs: list[RequestRun] = []
 
-        def begun() -> Iterator[Run[DecodedPrompt]]:
+        def begun() -> Iterator[TaskGroup[DecodedPrompt]]:
             for request, ids in zip(requests, prompts, strict=True):
-                run, decoding = self.begin(request, ids, scheduler)
+                run, decoding = self.begin(request, ids, loop)
                 runs.append(run)
                 yield decoding
 
-        for number, decoded in scheduler.each(begun(), at_once):
+        for number, decoded in loop.each(begun(), at_once):
             seconds = time.perf_counter() - start
             yield number, runs[number].result(decoded, self.table, requests[number].options, seconds)
 
@@ -411,10 +411,10 @@ class ToolDecoder:
     def _streamed(
         self, request: Request, prompt_ids: Sequence[int]
     ) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
-        stream, scheduler, start = ResultStream(), Scheduler(self.new_engine()), time.perf_counter()
-        run, decoding = self.begin(request, prompt_ids, scheduler, stream)
+        stream, loop, start = ResultStream(), DecodeLoop(self.new_engine()), time.perf_counter()
+        run, decoding = self.begin(request, prompt_ids, loop, stream)
         while not decoding.ended:
-            scheduler.forward()
+            loop.forward()
             yield from stream.take()
         result = run.result(decoding.result, self.table, request.options, time.perf_counter() - start)
         stream.show(result.answer)
@@ -425,10 +425,10 @@ class ToolDecoder:
         self,
         request: Request,
         prompt_ids: Sequence[int],
-        scheduler: Scheduler,
+        loop: DecodeLoop,
         stream: ResultStream | None = None,
         watched: bool = False,
-    ) -> tuple[RequestRun, Run[DecodedPrompt]]:
+    ) -> tuple[RequestRun, TaskGroup[DecodedPrompt]]:
         """Begin to decode a prompt beside others.
 
         Parameters
@@ -440,7 +440,7 @@ class ToolDecoder:
         watched : bool
             Whether somebody reads the text along, token by token.
         """
-        engine = scheduler.engine
+        engine = loop.engine
         if engine.worth_a_pass < Engine.worth_a_pass:  # a draft saves passes for the positions that it adds
             drafts = request.options.draft_tokens * engine.worth_a_pass // Engine.worth_a_pass
             request = replace(request, options=replace(request.options, draft_tokens=drafts))
@@ -448,7 +448,7 @@ class ToolDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            tools, prompt = self._prepared(request), self._prompt_text(request)
+            tools, prompt = self.compiled_tools(request), self._prompt_text(request)
             decoder = PromptDecoder(
                 tools,
                 request.options,
@@ -463,7 +463,7 @@ class ToolDecoder:
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
-        return run, scheduler.spawn(root, decoder.decode(branch), watched)
+        return run, loop.spawn(root, decoder.decode(branch), watched)
 
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.
@@ -480,7 +480,7 @@ class ToolDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = max(1, self._prepared(request).reserve(request.options.choice))
+        needed = max(1, self.compiled_tools(request).reserve(request.options.choice))
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
             raise PromptError(
@@ -491,7 +491,7 @@ class ToolDecoder:
 
     def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
         """Return an estimate of what a request takes in the KV cache."""
-        return self._prepared(request).need(len(prompt_ids), request.options)
+        return self.compiled_tools(request).need(len(prompt_ids), request.options)
 
     def _check_choice(self, request: Request) -> None:
         choice = request.options.choice
@@ -501,19 +501,15 @@ class ToolDecoder:
             known = ", ".join([*TOOL_CHOICES, *request.tools])
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
-    def _prepared(self, request: Request) -> PreparedTools:
-        return self._preparations.of(request.tools, request.options)
+    def compiled_tools(self, request: Request) -> CompiledTools:
+        """Return what does not depend on the prompt of a request; kept across requests."""
+        return self._compiled.of(request.tools, request.options)
 
     def _prompt_text(self, request: Request) -> str:
         prompt = request.prompt
         if isinstance(prompt, str):
             return prompt
         return self.table.special.shown(self.table.join(prompt).decode(errors="replace"))
-
-    def text_limit(self, request: Request, branch: Branch) -> int:
-        """Return the limit of free text that leaves room for a call behind it."""
-        options = request.options
-        return self._prepared(request).fitting(options.max_text_tokens, options.choice, branch.room)
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

@@ -12,7 +12,7 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.detect_format import printable
 from tooldecoding.chat.messages import read_messages
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import end_ids
@@ -254,7 +254,7 @@ def examine(
         "eos": _token(tokenizer, tokenizer.eos_token_id),
         "turn_ends": ends,
         "chat_template": bool(tokenizer.chat_template),
-        "prints_tools": habits_of(tokenizer).prints_tools,
+        "prints_tools": profile_of(tokenizer).prints_tools,
         "prompt": prompt,
         "format": found.name if found else None,
         "format_reason": reason,
@@ -268,11 +268,11 @@ def examine(
 def _format(tokenizer: PreTrainedTokenizerBase, name: str) -> tuple[CallFormat | None, str]:
     """Return the format and what shows it; None, and why it is unknown."""
     try:
-        found = habits_of(tokenizer).detected
+        found = profile_of(tokenizer).detected
     except ModelError as error:
         if name != AUTO:
             return CALL_FORMATS[name], "it was asked for"
-        if habits_of(tokenizer).leaves_out_tools:
+        if profile_of(tokenizer).leaves_out_tools:
             return CALL_FORMATS[PRINTED], "the default for chat templates that print no tools"
         return None, str(error)
     if name in (AUTO, found.call_format.name):

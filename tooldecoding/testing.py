@@ -34,8 +34,8 @@ class SyntheticEngine(Engine):
     allocated_bytes = 0
     has_spare_positions = False
 
-    def __init__(self, can_drop: bool = True) -> None:
-        self.can_drop = can_drop
+    def __init__(self, can_roll_back: bool = True) -> None:
+        self.can_roll_back = can_roll_back
         self._branches: BranchTable[_Context] = BranchTable()
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:

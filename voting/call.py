@@ -11,7 +11,6 @@ class CandidateValue:
 
     Attributes
     ----------
-    key : str
     value : object
         The Python value of the literal.
     text : str

@@ -32,10 +32,7 @@ def merge(
     only if all values were. An optional key is kept if more than ``optional_share`` of the candidates have a valid
     value for it; at exactly that share it is left out. The result does not depend on the order of ``candidates``.
 
-    Raises
-    ------
-    ValueError
-        If there are no candidates, or one of them calls another tool.
+    ValueError if there are no candidates, or one of them calls another tool.
     """
     if not candidates:
         raise ValueError("nothing to merge: no candidate calls")

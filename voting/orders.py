@@ -28,10 +28,7 @@ def draw_orders(
     other schemes are those of the paper's Table 2: ``documented``, ``reversed`` and ``shuffled-once`` (another order
     than the documented one if there is one) give one order each; ``aggregated`` gives these three without repetition.
 
-    Raises
-    ------
-    ToolDecodingError
-        If ``order_limit`` is below 1 or ``scheme`` is unknown.
+    ToolDecodingError if ``order_limit`` is below 1 or ``scheme`` is unknown.
     """
     if order_limit < 1:
         raise ToolDecodingError(f"order_limit must be 1 or more, got {order_limit}")

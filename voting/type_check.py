@@ -17,10 +17,7 @@ def check_value(value: Any, spec: ParameterSpec) -> Any:
     The schema of the parameter decides: an enum is stronger than a type that none of its members has. The documented
     default of a parameter is valid beside it, see ``ParameterSpec.always_allowed``.
 
-    Raises
-    ------
-    TypeCheckError
-        If the value has another type, is not a member of the enum, or breaks the schema.
+    TypeCheckError if the value has another type, is not a member of the enum, or breaks the schema.
     """
     try:
         return schema_of(spec).check(value)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel
 
 from eval.bench.machine import PassClock
 from eval.bench.subject import Subject, Workload
@@ -21,6 +21,8 @@ from eval.methods.plain_decoding import plain_search
 from eval.methods.prediction import Prediction
 from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.recurrent_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
@@ -86,7 +88,7 @@ class EngineMethod:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder, engines = self._subject.decoder, self._subject.engines
         engines.clock = clock = PassClock(decoder.model.device)
-        decoder.new_engine = lambda: TaughtEngine(engines(), self._lessons, decoder.table, clock)
+        decoder.new_engine = lambda: cast("Engine", TaughtEngine(engines(), self._lessons, decoder.table, clock))
         made = self._decode(self._requests)
         clock.stop()
         counted = []
@@ -145,23 +147,17 @@ class GenerateMethod:
     this favours ``generate``.
     """
 
-    def __init__(
-        self,
-        name: str,
-        model: PreTrainedModel,
-        tokenizer: PreTrainedTokenizerBase,
-        workload: Workload,
-        beams: int = 1,
-    ) -> None:
+    def __init__(self, name: str, decoder: ToolDecoder, workload: Workload, beams: int = 1) -> None:
         self.name, self.note = name, ""
         self.preparation: Mapping[str, float] = {}
+        model: PreTrainedModel = decoder.model
         self._model = model
         prompts = [example.prompt_ids for example in workload.examples]
         self._calls = [example.call_ids for example in workload.examples]
         used = {token for call in self._calls for token in call}
-        end = tokenizer.eos_token_id
+        end = decoder.tokenizer.eos_token_id
         if end is None:
-            end = next(token for token in range(len(tokenizer)) if token not in used)
+            end = next(token for token in range(len(decoder.tokenizer)) if token not in used)
         self._width = max(map(len, prompts))
         steps = max(map(len, self._calls))
         self._positions = beams * sum(len(p) + len(c) - 1 for p, c in zip(prompts, self._calls, strict=True))

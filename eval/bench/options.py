@@ -29,12 +29,8 @@ Numbers = Annotated[tuple[Count, ...], Bounds(min_length=1)]
 class BenchOptions:
     """What is measured.
 
-    Raises
-    ------
-    ConfigError
-        If a value has the wrong type or is out of bounds.
-    EvalError
-        For an unknown method or tokenizer, and for anything but either a model or shapes.
+    ConfigError if a value has the wrong type or is out of bounds. EvalError for an unknown method or tokenizer, and for
+    anything but either a model or shapes.
     """
 
     model: str | None = option(None, MODEL_HELP)

@@ -84,10 +84,7 @@ def _spread(values: "pd.Series[float]") -> dict[str, float]:
 class BenchRunner:
     """Measures what the options ask for; ``path`` has the record after each round.
 
-    Raises
-    ------
-    EvalError
-        If the folder of ``--out`` cannot be written.
+    EvalError if the folder of ``--out`` cannot be written.
     """
 
     def __init__(self, options: BenchOptions, bar: ProgressBar) -> None:
@@ -101,12 +98,8 @@ class BenchRunner:
     def run(self) -> dict[str, Any]:
         """Measure, and return the record as it stands in the file.
 
-        Raises
-        ------
-        EvalError
-            If a method does not write the wanted call, or a cell is impossible.
-        ModelError
-            If the model, device or dtype is wrong.
+        EvalError if a method does not write the wanted call, or a cell is impossible. ModelError if the model, device
+        or dtype is wrong.
         """
         device = find_device(self._options.device)
         self._record: dict[str, Any] = {
@@ -132,7 +125,7 @@ class BenchRunner:
         for label in self._options.models:
             subject = load_subject(self._options, label, device)
             for batch in self._options.batches:
-                workload = make_workload(self._options, batch, subject.tokenizer, subject.decoder.table)
+                workload = make_workload(self._options, batch, subject.decoder.table)
                 self._measure_cell(f"{subject.label}, batch {batch}", subject, workload)
             del subject
             _free(device)
@@ -192,7 +185,7 @@ class BenchRunner:
                 missing[name] = ready
             else:
                 beams = beams_of(name) or 1
-                methods.append(ready or GenerateMethod(name, model, subject.tokenizer, workload, beams))
+                methods.append(ready or GenerateMethod(name, decoder, workload, beams))
         heads = {each.name: {"preparation_seconds": dict(each.preparation), "note": each.note} for each in methods}
         return Cell(about, heads, missing), methods
 

@@ -75,10 +75,7 @@ docs/bench.md are of ``llama-134m``. The others have the shapes of public models
 class WatchedEngines(EngineFactory):
     """The product's engines, with a clock that times their forward passes and output layers.
 
-    Attributes
-    ----------
-    clock : PassClock
-        Set before each run.
+    ``clock``: set before each run.
     """
 
     clock: PassClock
@@ -104,27 +101,19 @@ class _WatchedModel(LanguageModel):
 class Subject:
     """A loaded model.
 
-    Attributes
-    ----------
-    label : str
-        Its shape, folder or hub id.
+    ``label``: its shape, folder or hub id.
     """
 
     label: str
     decoder: ToolDecoder
     engines: WatchedEngines
-    tokenizer: PreTrainedTokenizerBase
 
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
     """Load a model, or make one from a shape.
 
-    Raises
-    ------
-    ModelError
-        If the model, the tokenizer or the dtype is unknown, or the model keeps a recurrent state.
-    EvalError
-        If a shape does not fit on the device.
+    ModelError if the model, the tokenizer or the dtype is unknown, or the model keeps a recurrent state. EvalError if a
+    shape does not fit on the device.
     """
     logging.set_verbosity_error()
     name = label
@@ -146,7 +135,7 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
     engines = WatchedEngines(model)
     if engines.recurrent:
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
-    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines, tokenizer)
+    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines)
 
 
 def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int) -> PreTrainedModel:
@@ -168,7 +157,6 @@ class Example:
 
     Attributes
     ----------
-    prompt_ids : tuple of int
     values : mapping
         Key -> text, in documentation order.
     call_ids : tuple of int
@@ -198,8 +186,10 @@ class Workload:
     copied_values: int
 
 
-def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokenizerBase, table: TokenTable) -> Workload:
+def make_workload(options: BenchOptions, batch: int, table: TokenTable) -> Workload:
     """Make the seeded examples of one cell.
+
+    EvalError if a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
 
     Parameters
     ----------
@@ -207,11 +197,6 @@ def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokeni
         Says what prompts and values are like.
     batch : int
         Number of prompts that are decoded together.
-
-    Raises
-    ------
-    EvalError
-        If a prompt of this length cannot hold the documentation, or the tokenizer cannot write such values.
     """
     mean = options.prompt_tokens
     # of two words each; none is a prefix of another
@@ -227,7 +212,7 @@ def make_workload(options: BenchOptions, batch: int, tokenizer: PreTrainedTokeni
         said = [f"the {key.replace('_', ' ')} is {values[key]}" for key in random.sample(names, copied)]
         request = f"User: Please make an appointment{''.join(f', {each}' for each in said)}."
         filler = " ".join(random.choices(_COMMON, k=length))  # a word takes at least one token
-        prompt = _prompt_ids(tokenizer, api_bank_prompt(docs, [_FILLER, request], ending=_ENDING), filler, length)
+        prompt = _prompt_ids(table.tokenizer, api_bank_prompt(docs, [_FILLER, request], ending=_ENDING), filler, length)
         example = Example(prompt, values, ())
         call = table.encode_after(table.join(prompt[-64:]), example.text().encode())
         examples.append(Example(prompt, values, tuple(call)))

@@ -159,7 +159,7 @@ class TaughtEngine:
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """See Engine."""
-        feeds = [feed._replace(among=None) for feed in feeds]  # the bonus needs the logits of the whole vocabulary
+        feeds = [feed._replace(candidates=None) for feed in feeds]  # the bonus needs the logits of the whole vocabulary
         answers = self._engine.extend(feeds)
         self._clock.end_prompt()
         with self._clock.teaching(), torch.inference_mode():
@@ -170,7 +170,7 @@ class TaughtEngine:
     def _raise_wanted(self, feed: Feed, computed: Sequence[NextTokenLogits]) -> None:
         """Add the bonus to the logits of the wanted tokens."""
         trace = self._traces[feed.branch]
-        sure = len(feed.tokens) - feed.ahead
+        sure = len(feed.tokens) - feed.speculative
         self._write(trace, feed.tokens[:sure])
         for number, logits in enumerate(computed):
             if number:

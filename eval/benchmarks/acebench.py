@@ -79,15 +79,9 @@ class AceAnswer:
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
-    Parameters
-    ----------
-    data : str
-        A folder with ``data_CATEGORY.json`` and ``possible_answer/``, or a checkout of ACEBench.
+    EvalError for a missing or malformed file, with file and line.
 
-    Raises
-    ------
-    EvalError
-        For a missing or malformed file, with file and line.
+    ``data``: a folder with ``data_CATEGORY.json`` and ``possible_answer/``, or a checkout of ACEBench.
     """
     root = Path(data)
     if not root.is_dir():

@@ -38,10 +38,7 @@ def decode_calls(text: str) -> list[Call]:
     All white space goes first, inside of strings, too. The rest is a Python list, tuple or set of calls, whose values
     ``read_calls`` describes.
 
-    Raises
-    ------
-    UnreadableCallError
-        If it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
+    UnreadableCallError if it is anything else, or beyond the bounds of ``eval.benchmarks.python_calls``.
     """
     body = syntax_tree("".join(text.split()))
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
@@ -183,10 +180,7 @@ def _wrong(error_type: str, key: str, value: Any, truth: Any) -> Fault:
 def check_sentence(category: str, text: str, truth: Any) -> Fault | None:
     """Whether an answer of a special category says what is wrong with the request.
 
-    Parameters
-    ----------
-    truth : object
-        ``{tool: missing keys}``, ``{key: wrong values}``, or anything where no tool fits.
+    ``truth``: ``{tool: missing keys}``, ``{key: wrong values}``, or anything where no tool fits.
     """
     if _NEEDED[category] not in text:
         return Fault("error_detection", f"expected a sentence with {_NEEDED[category]!r}")

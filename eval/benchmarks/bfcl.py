@@ -63,10 +63,7 @@ class _GroundTruth(BaseModel):
 class BfclAnswer:
     """An entry for the checker.
 
-    Attributes
-    ----------
-    functions, truth
-        Its tools as documented, and the possible answers, both as in the data.
+    ``functions``, ``truth``: its tools as documented, and the possible answers, both as in the data.
     """
 
     functions: Functions
@@ -76,17 +73,11 @@ class BfclAnswer:
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
-    Parameters
-    ----------
-    data : str
-        A folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that holds
-        it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
-        package.
+    EvalError for a missing or malformed file, with file and line.
 
-    Raises
-    ------
-    EvalError
-        For a missing or malformed file, with file and line.
+    ``data``: a folder in the official layout (questions, and ``possible_answer/`` with the answers), or a folder that
+    holds it as the official package or a checkout of ``ShishirPatil/gorilla`` do; or ``bfcl-eval``, the installed
+    package.
     """
     folder = _find_folder(data)
     return [sample for category in categories for sample in _read_category(folder, category)]

@@ -95,10 +95,7 @@ def _check_call(function: Mapping[str, Any], call: Call, answer: Answer) -> Faul
 
     In this sequence: the name, each required key, each given parameter as given, each key that was left out.
 
-    Raises
-    ------
-    ScorerCrash
-        If the official scorer would end with an exception.
+    ScorerCrash if the official scorer would end with an exception.
     """
     accepted = answer[tool_name(answer)]
     properties = _part(function, "parameters", "properties")
@@ -134,10 +131,7 @@ def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fau
     another type than documented makes a value a *variable*: it then must be equal to one of the alternatives as it
     stands, without the leniency that texts, lists and dicts get.
 
-    Raises
-    ------
-    ScorerCrash
-        If the official scorer would end with an exception.
+    ScorerCrash if the official scorer would end with an exception.
     """
     alternatives = _alternatives_of(key, alternatives)
     name = _part(documented, "type")

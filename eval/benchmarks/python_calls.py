@@ -48,10 +48,7 @@ def decode_calls(text: str) -> list[Call]:
     are dropped and missing brackets added; what remains must be one Python list of calls, whose values ``read_calls``
     describes.
 
-    Raises
-    ------
-    UnreadableCallError
-        If it is anything else, or beyond the bounds. No other exception, whatever the text.
+    UnreadableCallError if it is anything else, or beyond the bounds. No other exception, whatever the text.
     """
     text = text.strip("`\n ")
     opening, closing = "" if text.startswith("[") else "[", "" if text.endswith("]") else "]"
@@ -71,10 +68,7 @@ def read_calls(nodes: Sequence[ast.expr]) -> list[Call]:
     text; ``...`` is ``'...'``. A call as a value is ``{name: arguments}``, or its source text where it has no key;
     indexing is its source text.
 
-    Raises
-    ------
-    UnreadableCallError
-        If a node is no call, or a value is anything else or beyond the bounds.
+    UnreadableCallError if a node is no call, or a value is anything else or beyond the bounds.
     """
     try:
         return [_call(node, 0) for node in nodes]

@@ -41,15 +41,9 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     Names of operations and keys that no call in Python's syntax can have are changed: ``GET_search-tv`` is
     ``get_search_tv``.
 
-    Parameters
-    ----------
-    data : str
-        A folder with ``tmdb.json`` and ``tmdb_oas.json``, or a checkout of ``Yifan-Song793/RestGPT``.
+    EvalError for a missing or malformed file, or a path whose first operation is not documented.
 
-    Raises
-    ------
-    EvalError
-        For a missing or malformed file, or a path whose first operation is not documented.
+    ``data``: a folder with ``tmdb.json`` and ``tmdb_oas.json``, or a checkout of ``Yifan-Song793/RestGPT``.
     """
     places = [(Path(data, first, _QUESTIONS), Path(data, second, _DOCUMENT)) for first, second in _FOLDERS]
     found = next((pair for pair in places if all(path.is_file() for path in pair)), None)

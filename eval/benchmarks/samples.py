@@ -82,7 +82,6 @@ class Judgement:
 
     Attributes
     ----------
-    correct : bool
     error_type : str or None
         In the official scorer's own words; None if the prediction is correct.
     message : str
@@ -163,11 +162,8 @@ class Benchmark(ABC):
 class Classified(NamedTuple):
     """The class of a wrong prediction, and whether the call is wrong by its structure alone.
 
-    Attributes
-    ----------
-    error_class : str
-    structural : bool
-        The call names a tool that was not given, is malformed, or has a key error: what constrained decoding rules out.
+    ``structural``: the call names a tool that was not given, is malformed, or has a key error: what constrained
+    decoding rules out.
     """
 
     error_class: ErrorClass

@@ -54,15 +54,9 @@ class _Dialogue(BaseModel):
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return one sample per call of the split ``dev``.
 
-    Parameters
-    ----------
-    data : str
-        Folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
+    EvalError if the folder or a file is missing or malformed.
 
-    Raises
-    ------
-    EvalError
-        If the folder or a file is missing or malformed.
+    ``data``: folder with ``dev.jsonl.gz``, ``dev_tools.json`` and ``train_tools.json``.
     """
     folder = Path(data)
     if not folder.is_dir():

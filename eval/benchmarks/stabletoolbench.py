@@ -44,15 +44,9 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
 
     Services and keys have names that Python can write, as in ToolBench's prompts; see ``python_name``.
 
-    Parameters
-    ----------
-    data : str
-        A folder with ``G1_instruction.json`` and others, or a checkout of ``THUNLP-MT/StableToolBench``.
+    EvalError if no group has a file, or a file is malformed.
 
-    Raises
-    ------
-    EvalError
-        If no group has a file, or a file is malformed.
+    ``data``: a folder with ``G1_instruction.json`` and others, or a checkout of ``THUNLP-MT/StableToolBench``.
     """
     places = [(category, Path(data, folder, f"{category}.json")) for category in categories for folder in _FOLDERS]
     paths = {category: path for category, path in places if path.is_file()}

@@ -40,10 +40,7 @@ class FirstCall(Benchmark):
 
     Later steps are not decoded.
 
-    Attributes
-    ----------
-    figure : str
-        What the share of such first calls is called.
+    ``figure``: what the share of such first calls is called.
     """
 
     figure: str

@@ -10,11 +10,11 @@ from eval.options import PEER_METHODS
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import going_on, output_console, progress_bar
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import CountOrNone, option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 
-def bench(given: Given) -> None:
+def bench(given: ParsedArguments) -> None:
     """Measure Tool Decoding against other methods that write the same call, or what a sub-command measures."""
     if given.subcommand is not None:
         for each in options_of(BenchOptions):
@@ -50,7 +50,7 @@ class BenchSchemasCommand:
     out: str = option("runs/schemas.jsonl", "File of rows; the same command goes on in it.", metavar="FILE")
 
 
-def bench_schemas(given: Given) -> None:
+def bench_schemas(given: ParsedArguments) -> None:
     """Measure grammars of JSON Schemas on MaskBench: verdicts on instances, and times, beside other libraries."""
     demand_extra("eval", "scipy", "pandas")
     command = given.read(BenchSchemasCommand)

@@ -10,8 +10,8 @@ from eval.options import PEER_METHODS, EvalOptions, benchmark_defaults
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import going_on, output_console
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench"
 """For the help, which is to need no import of all benchmarks; ``tests/eval/test_benchmark_data.py`` compares it."""
@@ -61,12 +61,12 @@ class EvalCommand(BenchmarkCommand):
     out: str = option(..., "Folder of the run; the same command goes on in it.", metavar="RUN/")
 
 
-def evaluate(given: Given) -> None:
+def evaluate(given: ParsedArguments) -> None:
     """Decode a benchmark with one method, and score it. An interrupted run goes on with the same command."""
     demand_extra("eval", "scipy", "pandas")
     from eval.runs.run import make_run
     from eval.runs.run_folder import RunFolder
-    from tooldecoding.cluster.place import place_of
+    from tooldecoding.cluster.workers import workers_of
 
     command = given.read(EvalCommand)
     benchmark, categories = command.find()
@@ -76,8 +76,8 @@ def evaluate(given: Given) -> None:
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every, out = benchmark.load(command.data, categories), Path(command.out)
-    with going_on(out), place_of(options) as place:
-        made = make_run(benchmark, categories, every, options, RunFolder(out), place)
+    with going_on(out), workers_of(options) as workers:
+        made = make_run(benchmark, categories, every, options, RunFolder(out), workers)
     show_scores(benchmark, {out.name: made.scores})
 
 

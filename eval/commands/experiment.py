@@ -19,8 +19,8 @@ from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
 from tooldecoding.files.manifest import demand_settings, read_manifest
-from tooldecoding.options.given import Given, check_given
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments, check_given
 
 FolderName = Annotated[str, StringConstraints(pattern=r"^\w[\w.+-]*$", max_length=100)]
 """What a run or a report is called; its folder has the same name."""
@@ -89,10 +89,7 @@ class Experiment(_Strict):
 def read_experiment(path: Path) -> Experiment:
     """Read a file.
 
-    Raises
-    ------
-    EvalError
-        If it cannot be read, is no YAML, has an unknown field, or a report names what the file does not have.
+    EvalError if it cannot be read, is no YAML, has an unknown field, or a report names what the file does not have.
     """
     text = read_text(path, EvalError)
     try:
@@ -130,7 +127,7 @@ class ExperimentCommand:
     )
 
 
-def experiment(given: Given) -> None:
+def experiment(given: ParsedArguments) -> None:
     """Make the runs that the reports of a file need and that are missing, and write the reports.
 
     Options of eval hold for all runs. An interrupted experiment goes on with the same command.
@@ -163,7 +160,7 @@ def experiment(given: Given) -> None:
                 print(f"{name}, run {number} of {len(runs)}: {run.method} on {run.benchmark}")
                 about = found.benchmarks[run.benchmark]
                 place = {"benchmark": about.benchmark, "category": about.category, "out": str(run.folder)}
-                evaluate(Given({**options, **place, "data": str(Path(command.data, about.data))}))
+                evaluate(ParsedArguments({**options, **place, "data": str(Path(command.data, about.data))}))
         for written in write_report([run.folder for run, _ in runs], out / f"report-{name}"):
             print(written)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,7 @@ class ReportCommand:
     out: str = option(..., "Folder for report.md and its pictures.", metavar="DIR")
 
 
-def report(given: Given) -> None:
+def report(given: ParsedArguments) -> None:
     """Write a report of runs: accuracy with intervals, significance, error classes, costs."""
     demand_extra("eval", "scipy", "matplotlib", "pandas")
     from eval.report.document import write_report

@@ -9,8 +9,8 @@ from eval.commands.eval import BenchmarkCommand, show_scores
 from eval.errors import EvalError
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class ScoreCommand(BenchmarkCommand):
     out: str = option(..., "Scores; a folder if there are several files.", metavar="FILE.jsonl")
 
 
-def score(given: Given) -> None:
+def score(given: ParsedArguments) -> None:
     """Score predictions, ours or any other, as the official scorers do. Missing predictions count as wrong."""
     demand_extra("eval", "scipy", "pandas")
     from eval.runs.predictions import read_predictions

@@ -8,8 +8,8 @@ from eval.tuning.options import TuneOptions
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import going_on, output_console
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 _TUNED: Final = {"order_limit", "orders", "optional_share", "min_confidence", "confidence_offset", "confidence_slope"}
 _NOT_HERE: Final = {
@@ -18,7 +18,7 @@ _NOT_HERE: Final = {
 }
 
 
-def tune(given: Given) -> None:
+def tune(given: ParsedArguments) -> None:
     """Choose order limit, optional keys and confidence for a deployment, on a benchmark."""
     demand_extra("eval", "scipy", "pandas")
     from eval.report.table import show

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from tooldecoding.calls.free_text import TextMode, TextRules
+from tooldecoding.decode_loop import DecodeLoop
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine
 from tooldecoding.request import Request
-from tooldecoding.scheduler import Scheduler
 from tooldecoding.tokens.branch import Branch, Tally
 
 
@@ -30,11 +30,13 @@ class AnswerWriter(ABC):
     def __init__(self, start: Start) -> None:
         self.decoder, self.request, self.prompt, engine, root = start
         self.table = self.decoder.table
+        self.format = self.request.options.call_format.bound(self.table.special.bound)
         self.tally = Tally()
         self.usage = engine.usage(root)
         self.branch = Branch.behind(self.prompt, engine, root, self.table, self.tally, self.decoder.context)
         self.held = self.branch.pending.text
-        self.limit = self.decoder.text_limit(self.request, self.branch)
+        tools, options = self.decoder.compiled_tools(self.request), self.request.options
+        self.limit = tools.fitting(options.max_text_tokens, options.choice, self.branch.room)
 
     @abstractmethod
     async def write(self) -> None:
@@ -55,17 +57,14 @@ def write_together(
 ) -> tuple[list[Writer], float]:
     """Return the writers of some answers after they have written, and the seconds that it took.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``.
+    ToolDecodingError as ``ToolDecoder.run``.
     """
     requests = [replace(r, tools=r.tools.decided(r.options.unknown_keys)) for r in requests]
     prompts = [decoder.prompt_ids(r) for r in requests]
     begun = time.perf_counter()
-    scheduler = Scheduler(engine := decoder.new_engine())
+    loop = DecodeLoop(engine := decoder.new_engine())
     roots = engine.open(len(requests))
     starts = (Start(decoder, r, p, engine, root) for r, p, root in zip(requests, prompts, roots, strict=True))
     writers = [writer(start) for start in starts]
-    scheduler.finish([scheduler.spawn(root, one.write()) for root, one in zip(roots, writers, strict=True)])
+    loop.finish([loop.spawn(root, one.write()) for root, one in zip(roots, writers, strict=True)])
     return writers, time.perf_counter() - begun

@@ -256,10 +256,7 @@ def _branches(schema: Schema) -> list[Schema]:
 def in_order(pairs: Sequence[tuple[str, bool]], separator: str) -> str:
     """Return what writes pairs in their order, with a separator between two; any that is not required may be left out.
 
-    Parameters
-    ----------
-    pairs : sequence of (str, bool)
-        The rule of a key with its value, and whether it is required.
+    ``pairs``: the rule of a key with its value, and whether it is required.
     """
     first_required = next((n for n, (_, required) in enumerate(pairs) if required), len(pairs))
     behind = [f"({separator} {pair}){'' if required else '?'}" for pair, required in pairs]

@@ -89,20 +89,16 @@ class CallMachine:
 
     Keys stand in the documented sequence. A required key cannot be skipped, an optional one can.
 
+    DocumentationError if the name of a tool is the beginning of another; from ``advance`` also for keys.
+
     Parameters
     ----------
     tools : LookupDictionary
         At least one tool. Keys that are not known to be required are optional.
-    call_format : CallFormat
     constraint : {"typed", "free"}
         Whether values have their documented type; see ``lookup.values.grammar``.
     max_calls : int
         Limit of calls, if the format allows several.
-
-    Raises
-    ------
-    DocumentationError
-        If the name of a tool is the beginning of another; from ``advance`` also for keys.
     """
 
     def __init__(
@@ -210,10 +206,7 @@ class CallMachine:
 def _texts(texts: Iterable[tuple[str, Goal]]) -> Texts:
     """Return texts with their goals.
 
-    Raises
-    ------
-    DocumentationError
-        If one text is the beginning of another one: a call could not tell them apart.
+    DocumentationError if one text is the beginning of another one: a call could not tell them apart.
     """
     ordered = sorted(((text.encode(), goal) for text, goal in texts), key=lambda pair: pair[0])
     for (shorter, _), (text, _) in pairwise(ordered):

@@ -16,7 +16,6 @@ from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import opening_of
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
@@ -29,13 +28,10 @@ def make_method(
 ) -> Method:
     """The method that the settings name.
 
-    Parameters
-    ----------
-    call_format : str
-        The benchmark's, in which predictions are scored.
+    ``call_format``: the benchmark's, in which predictions are scored.
     """
     scored = ScoredText.of(settings, call_format)
-    own = CALL_FORMATS[settings.format] if settings.template == "chat" else None
+    own = settings.call_format if settings.template == "chat" else None
     if settings.method in ("greedy", "beam"):
         beams = settings.beams if settings.method == "beam" else 1
         return _read(PlainDecoder(model, tokenizer, beams, own).run, scored)
@@ -53,9 +49,8 @@ def make_method(
             samples, temperature = settings.samples, settings.sample_temperature
             return SelfConsistency(decoder, scored, samples, temperature, settings.seed).run
         case _:
-            written = CALL_FORMATS[settings.format]
             return lambda requests: [
-                _prediction(result, written, len(requests), scored) for result in decoder.run(requests)
+                _prediction(result, settings.call_format, len(requests), scored) for result in decoder.run(requests)
             ]
 
 
@@ -117,10 +112,7 @@ def predicting(
 ) -> Callable[[Sequence[Draft]], Iterable[tuple[int, Prediction]]]:
     """Return what makes numbered predictions with the method that the settings name.
 
-    Parameters
-    ----------
-    call_format : str
-        The benchmark's, in which predictions are scored.
+    ``call_format``: the benchmark's, in which predictions are scored.
     """
     method = make_method(settings, model, tokenizer, call_format)
     return lambda drafts: enumerate(predict_all(method, drafts))

@@ -144,10 +144,7 @@ def run_peer(decoder: ToolDecoder, peer: Peer, requests: Sequence[Request]) -> l
     answer that opens none has no constraint. From there on, or from the beginning if there must be a call, the grammar
     decides which tokens are allowed. A text and its calls have ``max_text_tokens`` together.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``, and if the library refuses a grammar.
+    ToolDecodingError as ``ToolDecoder.run``, and if the library refuses a grammar.
     """
     writers, seconds = write_together(decoder, requests, partial(_Writer, peer))
     return [writer.prediction(seconds, len(requests)) for writer in writers]
@@ -159,18 +156,17 @@ class _Writer(AnswerWriter):
     def __init__(self, peer: Peer, start: Start) -> None:
         super().__init__(start)
         self._peer = peer
-        self._format = self.request.options.call_format.bound(self.table.special.bound)
 
     async def write(self) -> None:
         """Write the answer."""
-        choice, opener = self.request.options.choice, self._format.start(0)
+        choice, opener = self.request.options.choice, self.format.start(0)
         if choice in ("auto", "none"):
-            trigger = self._format.trigger if choice == "auto" else ""
+            trigger = self.format.trigger if choice == "auto" else ""
             opened = await self.free_text(trigger)
             if opened:
                 await self._calls(opener.removeprefix(trigger))
         else:
-            await self._calls(self._format.lead + opener)
+            await self._calls(self.format.lead + opener)
         self.branch.end()
 
     async def _calls(self, opener: str) -> None:
@@ -180,7 +176,7 @@ class _Writer(AnswerWriter):
             branch.settle()
         begun = branch.pending.text.decode() + opener
         tools, most = callable_tools(self.request).tools, self.request.options.max_calls
-        matcher = self._peer(call_grammar(begun, tools, self._format, most, self.table.special))
+        matcher = self._peer(call_grammar(begun, tools, self.format, most, self.table.special))
         ends = end_tokens(self.table)
         while len(branch.ids) < self.limit:
             allowed = unpacked(matcher.allowed(), len(self.table.texts))

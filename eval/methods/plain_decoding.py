@@ -86,10 +86,7 @@ class PlainDecoder:
         """Decode prompts together. A prediction ends at the end-of-sequence token, before the request's ``stop``, or
         after ``max_text_tokens``.
 
-        Raises
-        ------
-        PromptError
-            If a prompt leaves no room in the model's context.
+        PromptError if a prompt leaves no room in the model's context.
         """
         asked = [_Asked(r, ids := self.prompt_ids(r), self._limit(r, ids)) for r in requests]
         most = max(a.limit for a in asked)
@@ -123,10 +120,7 @@ class PlainDecoder:
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of a prompt, without a space at its end that a call would be merged with.
 
-        Raises
-        ------
-        PromptError
-            If the prompt leaves no room in the model's context.
+        PromptError if the prompt leaves no room in the model's context.
         """
         text = str(request.prompt)
         ids = self._encode(text, request)

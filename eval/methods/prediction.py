@@ -101,7 +101,7 @@ class ScoredText:
     def of(cls, settings: EvalOptions, call_format: str) -> "ScoredText":
         """Return what turns the predictions of a run into the benchmark's call format."""
         same = settings.format == call_format and settings.template != "chat"
-        return cls(CALL_FORMATS[settings.format], CALL_FORMATS[call_format], same)
+        return cls(settings.call_format, CALL_FORMATS[call_format], same)
 
     def of_calls(self, text: str, calls: Sequence[Call]) -> str:
         """Return the calls that stand in a text as the benchmark writes them; the text itself if there are none."""

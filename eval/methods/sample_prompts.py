@@ -14,7 +14,7 @@ from eval.methods.call_grammar import demand_grammar
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import (
     API_BANK_ENDING,
     API_BANK_INSTRUCTION,
@@ -24,8 +24,6 @@ from tooldecoding.chat.templates import (
     bfcl_prompt,
     chat_format,
 )
-from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO
 from tooldecoding.request import Request
 
@@ -69,7 +67,7 @@ class Prompter:
     def text(self, sample: Sample) -> str:
         """The prompt as the model sees it, without its chat template: text, or messages and tools as JSON."""
         if self.settings.template == "chat":
-            bare = habits_of(self.tokenizer).bare_tools
+            bare = profile_of(self.tokenizer).bare_tools
             tools = sample.documentation.as_chat_tools(self.settings.documentation, bare)
             return json.dumps({"messages": openai_messages(sample.turns), "tools": tools}, default=list)
         return self._composed(sample, self.examples(sample))
@@ -97,30 +95,26 @@ class Prompter:
         return api_bank_prompt(sample.documentation.as_api_bank(detail), lines, instruction, self._ending)
 
     @property
-    def _format(self) -> CallFormat:
-        return CALL_FORMATS[self.settings.format]
-
-    @property
     def _ending(self) -> str:
         """How the line begins that the model completes."""
         return BFCL_ENDING if self.settings.template == "bfcl" else API_BANK_ENDING
 
     def _dialogue(self, sample: Sample) -> list[str]:
         labels = BFCL_LABELS if self.settings.template == "bfcl" else API_BANK_LABELS
-        return dialogue_lines(sample.turns, self._format, labels)
+        return dialogue_lines(sample.turns, self.settings.call_format, labels)
 
     def _example_lines(self, shots: Sequence[Sample]) -> list[str]:
         """Dialogues with the call that came next, each followed by an empty line."""
         lines: list[str] = []
         for example in shots:
-            lines += [*self._dialogue(example), self._ending + self._format.render(example.calls), ""]
+            lines += [*self._dialogue(example), self._ending + self.settings.call_format.render(example.calls), ""]
         return lines
 
     def _shots(self, sample: Sample) -> list[Sample]:
         """In-context examples: seeded, one a dialogue, never its own, of its category where there are any."""
         if not self.settings.shots:
             return []
-        usable = [s for s in self.samples if s.calls and (self._format.parallel or len(s.calls) == 1)]
+        usable = [s for s in self.samples if s.calls and (self.settings.call_format.parallel or len(s.calls) == 1)]
         if not usable:
             raise EvalError("--shots: none of the samples has a right call to show; leave it out")
         others = [s for s in usable if s.dialogue != sample.dialogue]
@@ -133,13 +127,8 @@ class Prompter:
 def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
     """Return the options with the format's name in place of ``auto``.
 
-    Raises
-    ------
-    EvalError
-        If the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls, and the
-        format has none.
-    ModelError
-        If the chat template prints tools, and writes calls in no known format.
+    EvalError if the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls,
+    and the format has none. ModelError if the chat template prints tools, and writes calls in no known format.
     """
     found = _with_format(options, benchmark, tokenizer)
     if found.method in PEER_METHODS:

@@ -17,8 +17,8 @@ import numpy as np
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import grounded_vote
-from tooldecoding.calls.prepared_tools import Preparations
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
+from tooldecoding.decode_loop import DecodeLoop, together
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
@@ -26,7 +26,6 @@ from tooldecoding.formats.call_format import Call
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Scheduler, together
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.fed_tokens import FedTokens
 
@@ -44,7 +43,6 @@ class SelfConsistency:
         Samples of a prompt. Those of a smaller number are the first of a larger one.
     temperature : float
         0 takes the likeliest token: all samples are the call with one order.
-    seed : int
     """
 
     def __init__(self, decoder: ToolDecoder, scored: ScoredText, samples: int, temperature: float, seed: int) -> None:
@@ -53,21 +51,20 @@ class SelfConsistency:
         self._samples = samples
         self._temperature = temperature
         self._seed = seed
-        self._preparations = Preparations(decoder.table)
 
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
         """Decode prompts together; ToolDecodingError as ``ToolDecoder.run``."""
         requests = [replace(r, options=replace(r.options, order_limit=1, orders="documented")) for r in requests]
         prompts = [self._decoder.prompt_ids(r) for r in requests]
         start = time.perf_counter()
-        scheduler = Scheduler(engine := self._decoder.new_engine())
+        loop = DecodeLoop(engine := self._decoder.new_engine())
         roots = engine.open(len(prompts))
         runs = [RequestRun(ids, engine.usage(root)) for ids, root in zip(prompts, roots, strict=True)]
         parts = [
-            scheduler.spawn(root, self._prompt(request, run, engine, root))
+            loop.spawn(root, self._prompt(request, run, engine, root))
             for request, run, root in zip(requests, runs, roots, strict=True)
         ]
-        decoded = scheduler.finish(parts)
+        decoded = loop.finish(parts)
         seconds = time.perf_counter() - start
         predictions = []
         for request, run, samples in zip(requests, runs, decoded, strict=True):
@@ -86,7 +83,7 @@ class SelfConsistency:
         prompt, options, table = str(request.prompt), request.options, self._decoder.table
         noise = GumbelNoise(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, noise)
-        tools, ids = self._preparations.of(request.tools, options), run.prompt_ids
+        tools, ids = self._decoder.compiled_tools(request), run.prompt_ids
         decoder = _SampleDecoder(tools, options, table, ids, prompt, request.stop)
         decoder.noise = noise
         return await decoder.decode(branch)
@@ -211,10 +208,7 @@ class SampledLogits(NextTokenLogits):
 class SampledTokens(FedTokens):
     """The tokens of a branch whose next token is sampled while its sample is switched on.
 
-    Parameters
-    ----------
-    fed : FedTokens
-        The branch as it stands.
+    ``fed``: the branch as it stands.
     """
 
     def __init__(self, fed: FedTokens, noise: GumbelNoise, place: int = 0) -> None:
@@ -231,9 +225,11 @@ class SampledTokens(FedTokens):
         super().settle(token)
         self._place += 1
 
-    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
+    async def compute(
+        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None
+    ) -> NextTokenLogits:
         """Return the logits behind the settled tokens, perturbed if sampling is on."""
-        logits = await super().compute(try_next, among)
+        logits = await super().compute(try_next, candidates)
         if not self._noise.on or not self._noise.temperature:
             return logits
         return SampledLogits(logits, self._noise, self._place)

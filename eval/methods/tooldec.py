@@ -37,10 +37,7 @@ class ToolDecResult:
 def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request]) -> list[ToolDecResult]:
     """Decode several prompts together with TOOLDEC, each with its own tools and options; those of orders are not used.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.run``.
+    ToolDecodingError as ``ToolDecoder.run``.
     """
     writers, seconds = write_together(decoder, requests, _Writer)
     return [writer.result(seconds) for writer in writers]
@@ -51,18 +48,17 @@ class _Writer(AnswerWriter):
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
-        self._format = self.request.options.call_format.bound(self.table.special.bound)
         self._machine: CallMachine | None = None
         self._position: Position | None = None
 
     async def write(self) -> None:
         """Write the answer. The opener counts without white space at its end, which belongs to the call then."""
-        options, opener = self.request.options, self._format.start(0).rstrip()
+        options, opener = self.request.options, self.format.start(0).rstrip()
         if options.choice == "none":
             await self.free_text("")
         else:
             machine = CallMachine(
-                callable_tools(self.request), self._format, options.value_constraint, options.max_calls
+                callable_tools(self.request), self.format, options.value_constraint, options.max_calls
             )
             self._machine, self._position = machine, machine.start
             if options.choice == "auto":

@@ -28,8 +28,7 @@ def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Pa
     runs = [(names, own["passes"].iloc[0], total(own)) for names, own in entries(scores, heads)]
     if not any(passes > 0 and found for _, passes, found in runs):
         return False
-    with _chart_style():
-        figure = _blank_figure(8.0, 5.0)
+    with _chart(benchmark, path, 8.0, 5.0, 2) as figure:
         axes = figure.add_subplot(xlabel="forward passes a sample, mean", ylabel="per cent right, 95 % interval")
         axes.set_xscale("log", base=2)
         axes.xaxis.set_major_formatter("{x:g}")
@@ -40,9 +39,6 @@ def pass_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: Pa
                 colour, form = _LINES[number % len(_LINES)], "o^sv"[number // len(_LINES) % 4] + "-"
                 axes.errorbar(passes, value, [[value - low], [high - value]], color=colour, fmt=form, label=label)
         axes.grid(color=_GRID)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
-        figure.suptitle(_printable(benchmark))
-        _save_figure(figure, path)
     return True
 
 
@@ -51,45 +47,34 @@ def error_chart(benchmark: str, scores: DataFrame, heads: Sequence[str], path: P
     if scores["correct"].all():
         return False
     shares = {names: 100 * Series(error_counts(own)) / len(own) for names, own in entries(scores, heads)}
-    with _chart_style():
-        figure = _blank_figure(9.0, 1.9 + 0.34 * len(shares))
+    widths = DataFrame(list(shares.values()))
+    with _chart(benchmark, path, 9.0, 1.9 + 0.34 * len(shares), len(widths.columns)) as figure:
         axes = figure.add_subplot()
         axes.set_yticks(range(len(shares)), _labels(list(shares)), fontsize=9)
         axes.invert_yaxis()
         axes.grid(axis="x", color=_GRID)
-        widths = DataFrame(list(shares.values()))
         starts = widths.cumsum(axis=1) - widths
         for name, colour in zip(widths, _LINES, strict=False):
             axes.barh(widths.index, widths[name], left=starts[name], color=colour, label=name)
         axes.set_xlim(0, 100)
         axes.set_xlabel("per cent of all samples")
-        figure.legend(loc="outside lower center", ncols=len(widths.columns), fontsize=9)
-        figure.suptitle(_printable(benchmark))
-        _save_figure(figure, path)
     return True
 
 
 def coverage_chart(benchmark: str, answers: Mapping[tuple[str, ...], Sequence[bool]], path: Path) -> bool:
     """Draw the share of wrong answers among the surest ones (risk against coverage). False, without a file, if none.
 
-    Parameters
-    ----------
-    answers : mapping
-        Names of a run -> whether each answer is right, the surest first.
+    ``answers``: names of a run -> whether each answer is right, the surest first.
     """
     if not answers:
         return False
-    with _chart_style():
-        figure = _blank_figure(8.0, 5.0)
+    with _chart(benchmark, path, 8.0, 5.0, 2) as figure:
         axes = figure.add_subplot(xlabel="surest answers, per cent", ylabel="of them wrong, per cent")
         for number, (label, right) in enumerate(zip(_labels(list(answers)), answers.values(), strict=True)):
             counts = Series(range(1, len(right) + 1))
             wrong = Series([not each for each in right]).cumsum()
             axes.plot(100 * counts / len(right), 100 * wrong / counts, color=_LINES[number % len(_LINES)], label=label)
         axes.grid(color=_GRID)
-        figure.legend(loc="outside lower center", ncols=2, fontsize=9)
-        figure.suptitle(_printable(benchmark))
-        _save_figure(figure, path)
     return True
 
 
@@ -100,18 +85,22 @@ def _labels(names: Sequence[Sequence[str]]) -> list[str]:
 
 
 @contextmanager
-def _chart_style() -> Iterator[None]:
-    """Use Matplotlib's defaults instead of the user's settings, with ``$`` as a plain character."""
+def _chart(title: str, path: Path, width: float, height: float, columns: int) -> Iterator[Figure]:
+    """Write what is drawn on an empty figure as PNG, with a legend of so many columns; EvalError if that fails.
+
+    Width and height are in inches. The style is Matplotlib's own, not the user's, with ``$`` as a plain character.
+    """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update({"text.parse_math": False, "axes.axisbelow": True})
         matplotlib.rcParams.update({"axes.spines.top": False, "axes.spines.right": False})
-        yield
-
-
-def _blank_figure(width: float, height: float) -> Figure:
-    """Return an empty figure; width and height in inches."""
-    return Figure(figsize=(width, height), dpi=150, layout="constrained")
+        figure = Figure(figsize=(width, height), dpi=150, layout="constrained")
+        yield figure
+        figure.legend(loc="outside lower center", ncols=columns, fontsize=9)
+        figure.suptitle(_printable(title))
+        FigureCanvasAgg(figure)
+        with writing(path):
+            figure.savefig(path)
 
 
 def _printable(text: str) -> str:
@@ -119,10 +108,3 @@ def _printable(text: str) -> str:
     label = " ".join(text.split()).encode("latin-1", "backslashreplace").decode("latin-1")
     label = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in label)
     return label if len(label) <= _MOST else f"{label[: _MOST // 2]}…{label[-_MOST // 2 :]}"
-
-
-def _save_figure(figure: Figure, path: Path) -> None:
-    """Write a PNG file; EvalError if that fails."""
-    FigureCanvasAgg(figure)
-    with writing(path):
-        figure.savefig(path)

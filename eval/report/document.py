@@ -35,6 +35,8 @@ _SUREST: Final = (0.25, 0.5, 0.75, 1.0)
 def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
     """Read run folders and write ``report.md`` and its charts.
 
+    EvalError as ``read_runs``; also if ``out`` cannot be written.
+
     Parameters
     ----------
     runs : sequence of str or Path
@@ -46,11 +48,6 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
     -------
     list of Path
         The files, ``report.md`` first.
-
-    Raises
-    ------
-    EvalError
-        As ``read_runs``; also if ``out`` cannot be written.
     """
     read = read_runs(runs)
     parts, charts = ["# Report of tool calls\n", markdown(_run_table(read))], []

@@ -69,10 +69,7 @@ class Run:
 def read_runs(folders: Sequence[str | Path]) -> list[Run]:
     """Read runs; those of one benchmark, model and label have different names. Greedy's is there in two readings.
 
-    Raises
-    ------
-    EvalError
-        As ``read_run``; also if no folder is given, or two hold the same run.
+    EvalError as ``read_run``; also if no folder is given, or two hold the same run.
     """
     if not folders:
         raise EvalError("expected the folders of one or more runs, found none")
@@ -88,10 +85,7 @@ def read_runs(folders: Sequence[str | Path]) -> list[Run]:
 def read_run(folder: str | Path) -> Run:
     """Read a run folder.
 
-    Raises
-    ------
-    EvalError
-        If the folder holds no run, or the run is malformed or not finished. The message says how to continue.
+    EvalError if the folder holds no run, or the run is malformed or not finished. The message says how to continue.
     """
     folder = Path(folder)
     path = folder / MANIFEST

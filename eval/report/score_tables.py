@@ -27,10 +27,7 @@ _NOTHING: Final = Accuracy(0, 0)
 def score_tables(scores: DataFrame, heads: Sequence[str], categories: Sequence[str]) -> list[Table]:
     """Return all tables that have rows.
 
-    Parameters
-    ----------
-    categories : sequence of str
-        In the order of the columns.
+    ``categories``: in the order of the columns.
     """
     tables = [
         accuracy_table(scores, heads, categories),

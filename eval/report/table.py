@@ -25,8 +25,6 @@ class Table:
 
     Attributes
     ----------
-    title : str
-    columns : tuple of str
     rows : tuple of tuple of str
         Each has as many cells as there are columns.
     texts : int
@@ -68,10 +66,7 @@ def _line(cells: Sequence[str], widths: Sequence[int], texts: int) -> str:
 def show(console: Console, tables: Sequence[Table], turn_small: bool = False) -> None:
     """Print tables with their notes.
 
-    Parameters
-    ----------
-    turn_small : bool
-        Whether a table of few rows is transposed, if one column names its rows.
+    ``turn_small``: whether a table of few rows is transposed, if one column names its rows.
     """
     for table in tables:
         console.print()

@@ -18,7 +18,6 @@ class PredictionRow(NamedTuple):
 
     Attributes
     ----------
-    sample : Sample
     prediction : str
         Empty if decoding failed.
     row : dict
@@ -52,16 +51,10 @@ def leniently(predictions: Predictions, benchmark: Benchmark) -> Predictions:
 def read_predictions(path: str | Path, benchmark: Benchmark, samples: Sequence[Sample]) -> Predictions:
     """Read a JSON-lines file of predictions.
 
-    Parameters
-    ----------
-    samples : sequence of Sample
-        All samples that may occur.
+    EvalError, with the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
+    category, and an unknown or repeated id.
 
-    Raises
-    ------
-    EvalError
-        With the line, for malformed JSON (also a torn last line), no prediction, a row of another benchmark or
-        category, and an unknown or repeated id.
+    ``samples``: all samples that may occur.
     """
     again = "finish the run (eval with the same --out goes on), or delete the line"
     by_id = {s.id: s for s in samples}

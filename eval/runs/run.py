@@ -19,7 +19,8 @@ from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.place import Place, Ready, Spread
+from tooldecoding.cluster.local_worker import MapGroups, OnModelLoaded
+from tooldecoding.cluster.workers import Workers
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")
@@ -51,32 +52,29 @@ def make_run(
     every: Sequence[Sample],
     options: EvalOptions,
     folder: RunFolder,
-    place: Place,
+    workers: Workers,
 ) -> Made:
     """Decode what the folder lacks, with a progress bar, and score it.
+
+    EvalError if there are no samples, or the folder is of another run.
 
     Parameters
     ----------
     every : sequence of Sample
         All samples of the categories; they are drawn from, and are examples for each other.
-    place : Place
+    workers : Workers
         Where the model runs.
-
-    Raises
-    ------
-    EvalError
-        If there are no samples, or the folder is of another run.
     """
     samples = draw(every, options.limit, options.seed)
     if not samples:
         raise EvalError(f"{benchmark.name}: there are no samples of {', '.join(categories)}")
     dialects = options.takes_dialects
-    options = settled(options, benchmark, place.tokenizer)
-    prompter = Prompter(options, every, place.tokenizer, dialects)
+    options = settled(options, benchmark, workers.tokenizer)
+    prompter = Prompter(options, every, workers.tokenizer, dialects)
     prompts = [prompter.text(sample) for sample in samples]
     _say_fewer_examples(prompter, samples, options.shots)
-    spread = place.start(partial(predicting, options, benchmark.call_format))
-    manifest = describe_run(benchmark, options, categories, samples, len(every), place.device, prompts)
+    map_groups = workers.start(partial(predicting, options, benchmark.call_format))
+    manifest = describe_run(benchmark, options, categories, samples, len(every), workers.device, prompts)
     if dialects:
         manifest["settings"]["dialects"] = True
     with folder.locked():
@@ -85,7 +83,7 @@ def make_run(
             closing(ResultFile(folder.path / PREDICTIONS, frozenset({"prediction"}))) as results,
             progress_bar("decoding", len(samples)) as advance,
         ):
-            run(samples, benchmark, spread, prompter, results, options.batch_size, advance, folder.take_model)
+            run(samples, benchmark, map_groups, prompter, results, options.batch_size, advance, folder.take_model)
         return _scored(benchmark, samples, folder, prompter, options.method)
 
 
@@ -125,19 +123,20 @@ def _scored(
 def run(
     samples: Sequence[Sample],
     benchmark: Benchmark,
-    spread: Spread[Draft, Prediction],
+    map_groups: MapGroups[Draft, Prediction],
     prompter: Prompter,
     results: ResultFile,
     batch_size: int,
     advance: Callable[[int], None],
-    ready: Ready | None = None,
+    on_model_loaded: OnModelLoaded | None = None,
 ) -> None:
     """Decode the samples that ``results`` lacks, ``batch_size`` at a time.
 
     Groups do not depend on interruptions, so neither do the predictions.
     """
     by_id = {sample.id: sample for sample in samples}
-    for drafts, predictions in spread(_groups(samples, prompter, results.done, batch_size, advance), ready):
+    groups = _groups(samples, prompter, results.done, batch_size, advance)
+    for drafts, predictions in map_groups(groups, on_model_loaded):
         results.write(
             [
                 benchmark.describe(by_id[draft.id]) | {"prompt_tokens": draft.prompt_tokens} | prediction.to_json()

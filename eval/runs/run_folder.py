@@ -34,10 +34,7 @@ class RunFolder:
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write the manifest, or check that the folder's own asks for the same; inside ``locked``.
 
-        Raises
-        ------
-        EvalError
-            If the folder holds another run, or cannot be written.
+        EvalError if the folder holds another run, or cannot be written.
         """
         target = self.path / MANIFEST
         with writing(self.path):

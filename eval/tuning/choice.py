@@ -92,10 +92,7 @@ def samples_needed(wanted: TuneOptions) -> int:
 def demand_enough(samples: int, wanted: TuneOptions, lost: int = 0) -> None:
     """Raise an EvalError that says how many samples are needed, if these are too few.
 
-    Parameters
-    ----------
-    lost : int
-        Number of further samples, which cannot be decoded at any limit.
+    ``lost``: number of further samples, which cannot be decoded at any limit.
     """
     needed = samples_needed(wanted)
     if samples < needed:

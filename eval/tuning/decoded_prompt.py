@@ -78,18 +78,15 @@ def read_decoded(
 ) -> DecodedPrompt:
     """Read a row of predictions. Values are read from their texts as the decoder does.
 
+    EvalError if it is no such row, or if its prediction is not the vote over its candidates (other documentation, or
+    another version of the vote).
+
     Parameters
     ----------
     place : str
         File and line, for messages.
     request : Request, optional
         The prompt that was decoded; not needed if the row has an ``error``.
-
-    Raises
-    ------
-    EvalError
-        If it is no such row, or if its prediction is not the vote over its candidates (other documentation, or another
-        version of the vote).
     """
     if row.get("error") or request is None:
         return DecodedPrompt(None, vote_options, "", "", (), str(row.get("error")))

@@ -88,12 +88,9 @@ def _measured(
 def latency(measured: pd.DataFrame, options: VoteOptions, base: VoteOptions, seed: int) -> dict[str, Any]:
     """Return the time of one prompt decoded alone, over the prompts that were measured.
 
-    Returns
-    -------
-    dict
-        ``median_ms`` with quartiles ``low_ms`` and ``high_ms``; the median ``ratio`` to the base, with its 95 %
-        bootstrap interval ``ratio_low`` and ``ratio_high``; mean ``passes`` and ``positions``, which are counted
-        exactly; the number of ``prompts``.
+    Returns ``median_ms`` with quartiles ``low_ms`` and ``high_ms``; the median ``ratio`` to the base, with its 95 %
+    bootstrap interval ``ratio_low`` and ``ratio_high``; mean ``passes`` and ``positions``, which are counted exactly;
+    the number of ``prompts``.
     """
     by_id = measured.set_index("id")
     rows, bases = by_id[by_id.options == options.label], by_id[by_id.options == base.label]

@@ -18,12 +18,7 @@ MOST_LIMIT: Final = 10_000
 class TuneOptions(BenchmarkCommand):
     """What is tuned on, and how an order limit is chosen.
 
-    Raises
-    ------
-    ConfigError
-        If a value has the wrong type or is out of bounds.
-    EvalError
-        For two budgets.
+    ConfigError if a value has the wrong type or is out of bounds. EvalError for two budgets.
     """
 
     out: str | None = option(

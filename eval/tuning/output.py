@@ -80,10 +80,7 @@ def _latency_cells(latency: Record) -> tuple[str, str]:
 def deployment_text(record: Record, settings: ModelOptions) -> str:
     """Return ``deployment.yaml``: every setting that affects how calls are decoded, after comments.
 
-    Parameters
-    ----------
-    settings : ModelOptions
-        The settings before tuning; what was tuned takes precedence.
+    ``settings``: the settings before tuning; what was tuned takes precedence.
     """
     values = {name: value for name, value in vars(settings).items() if name in _NAMES} | record["chosen"]["settings"]
     comments = (*_comments(record), *record["chosen"]["reasons"])

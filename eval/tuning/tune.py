@@ -23,7 +23,7 @@ from eval.tuning.latency import measure
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text
 from eval.tuning.tuner import Tuner
-from tooldecoding.cluster.place import Here
+from tooldecoding.cluster.local_worker import LocalWorker
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import load_quietly
@@ -37,15 +37,9 @@ def tune_benchmark(
 ) -> dict[str, Any]:
     """Tune on a benchmark's samples, write all files, and return the record in ``tune.json``.
 
-    Parameters
-    ----------
-    every : sequence of Sample
-        All samples of the categories.
+    EvalError if there are too few samples for a decision, or the folder holds something else.
 
-    Raises
-    ------
-    EvalError
-        If there are too few samples for a decision, or the folder holds something else.
+    ``every``: all samples of the categories.
     """
     demand_enough(len(draw(every, options.limit, options.seed)), wanted)
     if options.orders != "shuffled":
@@ -54,15 +48,15 @@ def tune_benchmark(
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
     options = replace(options, order_limit=wanted.limits[-1])
-    place = Here(*load_quietly(options.model, **options.loading))
+    worker = LocalWorker(*load_quietly(options.model, **options.loading))
     folder = RunFolder(wanted.folder)
-    made = make_run(benchmark, categories, every, options, folder, place)
+    made = make_run(benchmark, categories, every, options, folder, worker)
     with folder.locked():
         (wanted.folder / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
         options = made.prompter.settings
         base = VoteOptions(options.order_limit, options.optional_share)
-        decoder = ToolDecoder(place.model, place.tokenizer, options.strategy, prompt_cache_mb=0)
-        method = make_method(options, place.model, place.tokenizer, benchmark.call_format)
+        decoder = ToolDecoder(worker.model, worker.tokenizer, options.strategy, prompt_cache_mb=0)
+        method = make_method(options, worker.model, worker.tokenizer, benchmark.call_format)
         evidence = Evidence(
             {row.sample.id: row.sample for row in made.predictions.rows},
             decoded_prompts(made, base, str(folder.path / PREDICTIONS)),

@@ -28,14 +28,7 @@ Measure = Callable[[Mapping[str, Request], Sequence[VoteOptions]], pd.DataFrame]
 class Tuner:
     """One tuning.
 
-    Parameters
-    ----------
-    evidence : Evidence
-    wanted : TuneOptions
-    base : VoteOptions
-        The settings before tuning, with the largest limit.
-    measure : callable
-    seed : int
+    ``base``: the settings before tuning, with the largest limit.
     """
 
     evidence: Evidence
@@ -49,10 +42,7 @@ class Tuner:
 
         Proportions lie between 0 and 1. There are no settings to deploy if no limit fits the budget.
 
-        Raises
-        ------
-        EvalError
-            If too few prompts could be decoded.
+        EvalError if too few prompts could be decoded.
         """
         failures = self.evidence.failures
         demand_enough(len(self.evidence.requests), self.wanted, len(failures))

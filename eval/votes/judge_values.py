@@ -25,15 +25,9 @@ from voting import CandidateCall
 def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Prompter, place: str) -> list[ValueSlot]:
     """Return the slots of all predictions that have candidates.
 
-    Parameters
-    ----------
-    place : str
-        The file of the predictions, for messages.
+    EvalError if candidates are malformed, or a prediction is not the vote over them.
 
-    Raises
-    ------
-    EvalError
-        If candidates are malformed, or a prediction is not the vote over them.
+    ``place``: the file of the predictions, for messages.
     """
     options = prompter.settings
     vote = VoteOptions(options.order_limit, options.optional_share)

@@ -115,6 +115,8 @@ class Claim:
 def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: Path = ()) -> Iterator[Claim]:
     """The tools inside parsed data, in document order. The members of a tool are not searched.
 
+    DocumentationError if the data is nested deeper than 64 levels.
+
     Parameters
     ----------
     listed : bool
@@ -122,11 +124,6 @@ def claims(value: Any, forms: Sequence[ObjectForm], listed: bool = False, path: 
         next to tools.
     path : tuple
         Where the value is.
-
-    Raises
-    ------
-    DocumentationError
-        If the data is nested deeper than 64 levels.
     """
     if len(path) > MAX_DEPTH:
         raise DocumentationError(f"parsed data: expected at most {MAX_DEPTH} levels of nesting, found more")
@@ -204,15 +201,9 @@ def read_claim(
 ) -> Iterator[ToolSpec]:
     """The tools of a claimed object. An object that no form fits is added to ``unread``.
 
-    Parameters
-    ----------
-    source : callable
-        Takes an object and the title of its form; returns where the object is.
+    DocumentationError, with the source, if the object is malformed, or if no form fits an object in a list with tools.
 
-    Raises
-    ------
-    DocumentationError
-        With the source, if the object is malformed, or if no form fits an object in a list with tools.
+    ``source``: takes an object and the title of its form; returns where the object is.
     """
     if claim.form is None:
         place = source(claim.data, "")

@@ -70,11 +70,9 @@ def _is_schema_tool(data: Data) -> bool:
 def read_schema_tool(data: Data) -> ToolSpec:
     """Read a tool whose parameters are a JSON Schema. Without one, it has no parameters.
 
-    Raises
-    ------
-    DocumentationError
-        Naming tool and parameter: the name is not a text, ``properties`` or a property is not an object, ``required``
-        or ``enum`` is not a list, or a list of required keys beside the schema contains an unknown key.
+    DocumentationError, naming tool and parameter: the name is not a text, ``properties`` or a property is not an
+    object, ``required`` or ``enum`` is not a list, or a list of required keys beside the schema contains an unknown
+    key.
     """
     owner = _owner(data)
     read_description(data, owner)

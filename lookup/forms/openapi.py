@@ -52,11 +52,8 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
 
     The name is the ``operationId``, verbatim; without one it is method and path: ``GET /albums/{id}``.
 
-    Raises
-    ------
-    DocumentationError
-        Naming operation and parameter: ``paths``, a path, an operation, a body or a parameter is not an object,
-        ``parameters`` is not a list, a parameter has no name, or as for ``PropertyReader``.
+    DocumentationError, naming operation and parameter: ``paths``, a path, an operation, a body or a parameter is not an
+    object, ``parameters`` is not a list, a parameter has no name, or as for ``PropertyReader``.
     """
     paths = data["paths"]
     if not isinstance(paths, Mapping):

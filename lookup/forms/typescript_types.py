@@ -57,10 +57,7 @@ _TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "integer", float: "nu
 class TypeReader:
     """Reads the types in a text.
 
-    Parameters
-    ----------
-    declared : collection of str
-        The names that the namespace declares; the schema of such a name is a reference ``#/$defs/name``.
+    ``declared``: the names that the namespace declares; the schema of such a name is a reference ``#/$defs/name``.
     """
 
     def __init__(self, text: str, declared: Collection[str]) -> None:

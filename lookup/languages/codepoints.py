@@ -113,10 +113,7 @@ def _all_characters() -> str:
 def property_set(name: str) -> CodePoints:
     """The code points with a property, as ``regex`` knows it.
 
-    Raises
-    ------
-    UnsupportedPattern
-        If there is no such property.
+    UnsupportedPattern if there is no such property.
     """
     if not _NAME.fullmatch(name):
         raise UnsupportedPattern(f"\\p{{{name[:40]}}} is not a Unicode property")

@@ -290,12 +290,8 @@ ANY_TEXT: Final = Language(ALL)
 def pattern_language(pattern: str) -> Language:
     """The texts in which a regular expression of ECMA 262 finds something. The last patterns are kept.
 
-    Raises
-    ------
-    UnsupportedPattern
-        If the pattern is malformed, or has backreferences, lookbehind or what only other dialects have.
-    TooLarge
-        If it needs more work than the bounds allow.
+    UnsupportedPattern if the pattern is malformed, or has backreferences, lookbehind or what only other dialects have.
+    TooLarge if it needs more work than the bounds allow.
     """
     result = _compiled(pattern)
     if isinstance(result, Language):

@@ -30,10 +30,7 @@ class UnsupportedPattern(LanguageError):
 class Work:
     """Counts the steps of one piece of work.
 
-    Attributes
-    ----------
-    left : int
-        Steps that remain.
+    ``left``: steps that remain.
     """
 
     def __init__(self, left: int = MAX_WORK) -> None:

@@ -30,12 +30,8 @@ _EDGES: Final = {
 def read_pattern(pattern: str) -> Node:
     """Read a pattern.
 
-    Raises
-    ------
-    UnsupportedPattern
-        If it is malformed, or has what no automaton can do: backreferences, lookbehind, possessive quantifiers.
-    TooLarge
-        If it is too long, or nested too deep.
+    UnsupportedPattern if it is malformed, or has what no automaton can do: backreferences, lookbehind, possessive
+    quantifiers. TooLarge if it is too long, or nested too deep.
     """
     if len(pattern) > MAX_PATTERN:
         raise TooLarge(f"the pattern has more than {MAX_PATTERN} characters")

@@ -156,10 +156,7 @@ def _escape_character(character: str, quote: str) -> str:
 def render_literal(value: Any, quote: str = "'") -> str:
     """A Python literal of a JSON-like value: ``render_literal(["a", 1]) -> "['a', 1]"``.
 
-    Raises
-    ------
-    TypeError
-        If the value is not made of str, int, float, bool, None, list, tuple and dict.
+    TypeError if the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     if isinstance(value, str):
         return f"{quote}{escape(value, quote)}{quote}"
@@ -187,10 +184,7 @@ def render_json(value: Any) -> str:
 
     A tuple becomes an array. A key that is not a string becomes its JSON text, as in ``json.dumps``.
 
-    Raises
-    ------
-    TypeError
-        If the value is not made of str, int, float, bool, None, list, tuple and dict.
+    TypeError if the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     if value is None or isinstance(value, bool):
         return _WORDS[value]
@@ -227,10 +221,7 @@ def _with_lists(value: Any) -> Any:
 def render_raw(value: Any, mark: str, leads: tuple[str, str] = ("", "")) -> str:
     """The text itself, or the JSON text of another value, before a mark.
 
-    Parameters
-    ----------
-    leads : tuple of str
-        What stands before a text, and before other values.
+    ``leads``: what stands before a text, and before other values.
     """
     return leads[0] + value + mark if isinstance(value, str) else leads[1] + render_json(value) + mark
 

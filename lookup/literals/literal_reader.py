@@ -35,13 +35,15 @@ _NEW_KEY: Final = "a key that is not there yet"
 def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON) -> tuple[Any, int]:
     """Read the literal that starts exactly at ``position``.
 
+    LiteralError if there is no literal, or it is malformed, is nested too deep, contains too long a number, or repeats
+    a key.
+
     Parameters
     ----------
     text : str
         Any text. Anything may follow the literal, but a number or a word must end there.
     position : int
         Offset of the literal's first character. White space is not skipped.
-    dialect : Dialect
 
     Returns
     -------
@@ -50,11 +52,6 @@ def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON
         in Python, an unknown escape keeps its backslash, unless the dialect is strict.
     end : int
         Offset behind the literal.
-
-    Raises
-    ------
-    LiteralError
-        If there is no literal, or it is malformed, is nested too deep, contains too long a number, or repeats a key.
     """
     return LiteralReader(text, dialect).read(position)
 
@@ -62,10 +59,7 @@ def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON
 def parse_literal(text: str, dialect: Dialect = PYTHON_OR_JSON) -> Any:
     """The value of a text that is one literal, with white space around it if the dialect has any.
 
-    Raises
-    ------
-    LiteralError
-        As for ``read_literal``, or if something follows the literal.
+    LiteralError as for ``read_literal``, or if something follows the literal.
     """
     start = len(text) - len(text.lstrip()) if dialect.has_spaces else 0
     value, end = read_literal(text, start, dialect)
@@ -115,11 +109,6 @@ class OpenContainer:
 
 class LiteralReader:
     """Reads literals of one text.
-
-    Parameters
-    ----------
-    text : str
-    dialect : Dialect
 
     Attributes
     ----------

@@ -27,10 +27,7 @@ def plain_value(value: Any, what: str, owner: str) -> Any:
 
     Rejected are sets, NaN, infinities, numbers that are too long, deep nesting, and lone surrogates.
 
-    Raises
-    ------
-    DocumentationError
-        Naming ``owner`` and ``what`` the value is, such as ``default``.
+    DocumentationError, naming ``owner`` and ``what`` the value is, such as ``default``.
     """
     try:
         if isinstance(value, str):

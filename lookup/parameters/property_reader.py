@@ -81,6 +81,8 @@ class PropertyReader(Schemas):
     ) -> tuple[ParameterSpec, ...]:
         """The keys of the object that ``schema`` describes.
 
+        DocumentationError if ``properties`` or a property is not an object, or ``required`` or ``enum`` is not a list.
+
         Parameters
         ----------
         beside : Mapping, optional
@@ -88,11 +90,6 @@ class PropertyReader(Schemas):
         strict : bool
             Whether a required key without a property may have any value, or is an error if ``beside`` requires it;
             otherwise it becomes a note.
-
-        Raises
-        ------
-        DocumentationError
-            If ``properties`` or a property is not an object, or ``required`` or ``enum`` is not a list.
         """
         held = self.held(schema)
         merged = self.with_branches(held)
@@ -112,15 +109,9 @@ class PropertyReader(Schemas):
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
         """Read one property.
 
-        Parameters
-        ----------
-        listed : bool, optional
-            Whether a list of required keys contains the key; ``None`` without a list.
+        DocumentationError as for ``parameters``.
 
-        Raises
-        ------
-        DocumentationError
-            As for ``parameters``.
+        ``listed``: whether a list of required keys contains the key; ``None`` without a list.
         """
         return self._key(key, spec, listed, _Scope(self._owner))
 

@@ -76,11 +76,8 @@ class Schemas:
     def held(self, schema: Schema, active: frozenset[Written] = frozenset()) -> Held:
         """All that holds for the values of a schema.
 
-        Parameters
-        ----------
-        active : frozenset of Written
-            The schemas that references led to before. One of them again is a cycle: it gives the type of an object
-            without its keys.
+        ``active``: the schemas that references led to before. One of them again is a cycle: it gives the type of an
+        object without its keys.
         """
         if _LEADING_ON.isdisjoint(schema):
             return Held(schema, _unions_of(schema), active)

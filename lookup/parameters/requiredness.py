@@ -86,10 +86,7 @@ def own_flag(spec: Mapping[str, Any], owner: str) -> bool | None:
 
     A list is ignored: it is the required list of a nested object.
 
-    Raises
-    ------
-    DocumentationError
-        If it is anything else.
+    DocumentationError if it is anything else.
     """
     for word, meaning in (("required", True), ("optional", False)):
         flag = spec.get(word)

@@ -34,10 +34,7 @@ def read_callable(function: Callable[..., Any]) -> ToolSpec:
     docstring. The source text of the function gives the same tool without the limits. A hint that pydantic does not
     accept is ``any``, with a note.
 
-    Raises
-    ------
-    DocumentationError
-        If it is not callable, is a class, has no name, or is a builtin without a signature.
+    DocumentationError if it is not callable, is a class, has no name, or is a builtin without a signature.
     """
     if isinstance(function, type) or not callable(function):
         found = f"the class {function.__name__}" if isinstance(function, type) else shown(function)
@@ -173,10 +170,7 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
 
     Name and description are those of the class.
 
-    Raises
-    ------
-    DocumentationError
-        If it is not a pydantic model with fields, or pydantic cannot make a schema of it.
+    DocumentationError if it is not a pydantic model with fields, or pydantic cannot make a schema of it.
     """
     from pydantic import BaseModel, RootModel
 

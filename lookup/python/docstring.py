@@ -134,11 +134,8 @@ def _merge(declared: ParameterSpec, documented: ParameterSpec) -> ParameterSpec:
 def read_docstring(text: str, known: Collection[str] = ()) -> Docstring:
     """Read a docstring in any of the three styles, with or without the indentation of the source.
 
-    Parameters
-    ----------
-    known : collection of str
-        The keys of the signature. Outside of sections, a bullet documents a key only if it is one of them. Directly
-        behind a section in Google's style, it needs no bullet.
+    ``known``: the keys of the signature. Outside of sections, a bullet documents a key only if it is one of them.
+    Directly behind a section in Google's style, it needs no bullet.
     """
     description, *sections = _sections(_dedent(text).split("\n"), known)
     found: dict[str, ParameterSpec] = {}

@@ -62,10 +62,7 @@ def read_signature(text: str, position: int, limit: int | None = None) -> Signat
 
     ``*args`` and ``**kwargs`` become notes. A first parameter ``self`` or ``cls`` is dropped.
 
-    Raises
-    ------
-    LiteralError
-        If the list is not closed or too long, or is no list of parameters with different names.
+    LiteralError if the list is not closed or too long, or is no list of parameters with different names.
     """
     end = list_end(text, position, limit)
     try:

@@ -28,10 +28,7 @@ _TYPES: Final = (ast.Name, ast.Attribute, ast.Subscript)
 def tokens(text: str, position: int, limit: int) -> Iterator[tuple[str, int, int, int]]:
     """Brackets, colons, comments and line ends outside strings: token, start, end, and number of open brackets.
 
-    Raises
-    ------
-    LiteralError
-        At an unclosed string, an unmatched closing bracket, or more than 64 open brackets.
+    LiteralError at an unclosed string, an unmatched closing bracket, or more than 64 open brackets.
     """
     closers: list[str] = []
     while match := _TOKEN.search(text, position, limit):
@@ -51,10 +48,7 @@ def tokens(text: str, position: int, limit: int) -> Iterator[tuple[str, int, int
 def string_end(text: str, position: int, limit: int) -> int:
     """The offset behind the string whose quotes start at ``position``.
 
-    Raises
-    ------
-    LiteralError
-        If it is not closed before ``limit``, or before the end of the line if it has a single quote.
+    LiteralError if it is not closed before ``limit``, or before the end of the line if it has a single quote.
     """
     quote = text[position]
     if text.startswith(quote * 3, position):
@@ -72,10 +66,7 @@ def string_end(text: str, position: int, limit: int) -> int:
 def list_end(text: str, position: int, limit: int | None = None) -> int:
     """The offset behind the bracket that closes the one at ``position``.
 
-    Raises
-    ------
-    LiteralError
-        If it is not closed before ``limit`` and within ``MAX_LENGTH``, or as for ``tokens``.
+    LiteralError if it is not closed before ``limit`` and within ``MAX_LENGTH``, or as for ``tokens``.
     """
     limit = min(len(text) if limit is None else limit, position + MAX_LENGTH)
     for _, start, end, depth in tokens(text, position, limit):
@@ -87,10 +78,7 @@ def list_end(text: str, position: int, limit: int | None = None) -> int:
 def parse(source: str) -> list[ast.stmt]:
     """The statements of Python source. Nothing is evaluated.
 
-    Raises
-    ------
-    LiteralError
-        If it is not Python, is longer than ``MAX_LENGTH``, or is nested deeper than 64 brackets.
+    LiteralError if it is not Python, is longer than ``MAX_LENGTH``, or is nested deeper than 64 brackets.
     """
     if len(source) > MAX_LENGTH:
         raise LiteralError(f"at most {MAX_LENGTH} characters", MAX_LENGTH)
@@ -140,15 +128,9 @@ def _is_type(node: ast.expr) -> bool:
 def read_value(written: str, node: ast.expr | None = None) -> Any:
     """The value of a literal of Python or JSON, including ``1_000``, ``0x10``, ``'two ' 'parts'`` and ``r'\\d'``.
 
-    Parameters
-    ----------
-    node : ast.expr, optional
-        Its syntax tree, if it is known.
+    LiteralError if it is not one literal, or a call cannot contain its value (a set, NaN).
 
-    Raises
-    ------
-    LiteralError
-        If it is not one literal, or a call cannot contain its value (a set, NaN).
+    ``node``: its syntax tree, if it is known.
     """
     try:
         value = parse_literal(written)

@@ -29,7 +29,6 @@ def alternatives_of(
 
     Parameters
     ----------
-    plain : sequence of Schema
     conjoin : callable
         Schemas of a member -> their lazy schema.
     closed : bool

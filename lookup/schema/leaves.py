@@ -44,7 +44,6 @@ class Texts:
         ``pattern`` or ``format``, its text, and whether a text must have it or must not have it.
     least, most : int
         Length in code points; ``most`` may be ``None``.
-    excluded : tuple of str
     """
 
     limits: tuple[tuple[str, str, bool], ...] = ()

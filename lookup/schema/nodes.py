@@ -111,7 +111,6 @@ class Objects:
     ----------
     keys : mapping of str to LazySchema
         The named keys that an object may have, and their schemas.
-    required : tuple of str
     free : callable or None
         Key -> the schema of its value, or ``None`` if an object may not have this key. ``None``: named keys only.
     free_language : Language
@@ -311,10 +310,7 @@ def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
 def listed_values_of(of: Alternative, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
     """All values of an alternative; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
 
-    Parameters
-    ----------
-    values_of : callable, optional
-        The values of a schema inside the alternative; by default all that ``listed_values`` finds.
+    ``values_of``: the values of a schema inside the alternative; by default all that ``listed_values`` finds.
     """
     values_of = values_of or partial(_values_inside, most)
     found: Sequence[Any] | None = None
@@ -398,12 +394,7 @@ def leaves_values(lists: Lists) -> bool:
 class FreeKeys(NamedTuple):
     """Keys that an object may have beside the named ones, and whose values have one schema.
 
-    Attributes
-    ----------
-    language : Language
-    values : LazySchema
-    size : int or None
-        How many there are; ``None`` if they are many.
+    ``size``: how many there are; ``None`` if they are many.
     """
 
     language: Language

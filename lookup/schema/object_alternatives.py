@@ -27,7 +27,6 @@ class Keys(NamedTuple):
 
     Attributes
     ----------
-    properties : mapping of str to Schema
     patterns : list of (Language, Schema)
     additional : list of Schema
         For all other keys; empty if the schema does not say.
@@ -64,7 +63,6 @@ class _Free(NamedTuple):
         A free key must be in one of each; there are none if one of them is empty.
     places : mapping of (str or None) to list of int
         Key -> which of ``keys`` name it; None -> those with keywords for keys that they do not name.
-    conjoin : callable
     """
 
     keys: list[Keys]

@@ -77,10 +77,7 @@ _MAX_WALKED: Final = 500  # schemas that hold together, as in ``Document.parts``
 class Schema:
     """One schema, equal only to itself.
 
-    Parameters
-    ----------
-    source : mapping or callable
-        The keywords, or what reads them.
+    ``source``: the keywords, or what reads them.
     """
 
     def __init__(self, source: NormalizedSchema | Callable[[], NormalizedSchema]) -> None:

@@ -30,12 +30,8 @@ _LEADING_THERE: Final = frozenset({*_ACROSS, "dependencies", "allOf", "$ref", "$
 class ValueSchema:
     """The values that some schemas allow together.
 
-    Parameters
-    ----------
-    schemas : tuple of Schema
-    closed : bool
-        Whether they document a tool: an object with documented keys has no others, and keywords that say something of
-        one type only imply the type.
+    ``closed``: whether they document a tool: an object with documented keys has no others, and keywords that say
+    something of one type only imply the type.
     """
 
     def __init__(self, schemas: tuple[Schema, ...], closed: bool) -> None:
@@ -68,10 +64,7 @@ class ValueSchema:
     def check(self, value: Any) -> Any:
         """The value, if it obeys the schema; in its documented types if the schema documents a tool.
 
-        Raises
-        ------
-        SchemaError
-            If it does not.
+        SchemaError if it does not.
         """
         return check(value, self._schemas, self._closed)
 
@@ -175,16 +168,9 @@ def conditions(
 def value_schema(written: object, document: Document | None = None) -> ValueSchema:
     """The values that a JSON Schema allows.
 
-    Parameters
-    ----------
-    written : Mapping or bool
-    document : Document, optional
-        What references point into; by default the schema itself.
+    DocumentationError if the schema is neither an object nor a boolean.
 
-    Raises
-    ------
-    DocumentationError
-        If the schema is neither an object nor a boolean.
+    ``document``: what references point into; by default the schema itself.
     """
     if not isinstance(written, dict | bool):
         raise DocumentationError(f"expected a schema to be an object or a boolean, found {type(written).__name__}")

@@ -31,17 +31,14 @@ _HEAD_LENGTH: Final = 1000
 def find_json(text: str, taken: Stretches, strict: bool = False) -> Iterator[Piece]:
     """The literals of a text, in order. A malformed one that looks like a tool has an ``error``.
 
+    MisreadError if a text that starts as JSON is malformed.
+
     Parameters
     ----------
     taken : Stretches
         Ranges that are already read; literals that start there are skipped.
     strict : bool
         The text is a JSON or JSON lines file: prose is an error.
-
-    Raises
-    ------
-    MisreadError
-        If a text that starts as JSON is malformed.
     """
     reader = LiteralReader(text)
     position = skip(_BLANK, text, 0)

@@ -12,11 +12,8 @@ MAX_FILE_BYTES: Final = 64 * 1024 * 1024
 def read_text(path: str | Path, error: type[ToolDecodingError] = DocumentationError) -> str:
     """The text of a UTF-8 file without a byte order mark.
 
-    Raises
-    ------
-    ToolDecodingError
-        Of type ``error``, if the file is missing (the message suggests a similar name in its folder), a directory,
-        unreadable, larger than 64 MiB, or not UTF-8.
+    ToolDecodingError, of type ``error``, if the file is missing (the message suggests a similar name in its folder), a
+    directory, unreadable, larger than 64 MiB, or not UTF-8.
     """
     path = Path(path)
     size = demand_file(path, error)

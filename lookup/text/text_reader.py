@@ -49,10 +49,7 @@ _BRACKETS: Final = {"[INST]": "user", "<</SYS>>": "user", "[/INST]": "assistant"
 class Speakers:
     """The speaker at each offset of a text: ``"user"``, ``"assistant"``, or ``""`` for anyone else.
 
-    Parameters
-    ----------
-    taken : Stretches
-        Documentation. Markers inside it are ignored.
+    ``taken``: documentation. Markers inside it are ignored.
     """
 
     def __init__(self, text: str, taken: Stretches) -> None:
@@ -150,10 +147,7 @@ class TextReader:
     def read(self) -> tuple[list[ToolSpec], list[Unread]]:
         """The tools in order, and what looked like a tool but was not read.
 
-        Raises
-        ------
-        DocumentationError
-            As for ``lookup.extract``.
+        DocumentationError as for ``lookup.extract``.
         """
         try:
             blocks, pieces = self._blocks()

@@ -40,15 +40,9 @@ _WORDS: Final = {
 def read_yaml(text: str, offset: int = 0) -> list[Any]:
     """The values of all documents of a YAML stream.
 
-    Parameters
-    ----------
-    offset : int
-        Added to the offsets of errors: where the text begins in a longer one.
+    MisreadError if the text is not YAML, or contains what this module rejects.
 
-    Raises
-    ------
-    MisreadError
-        If the text is not YAML, or contains what this module rejects.
+    ``offset``: added to the offsets of errors: where the text begins in a longer one.
     """
     if text.startswith("\ufeff"):
         text, offset = text[1:], offset + 1

@@ -153,10 +153,7 @@ def _operation_end(text: str, position: int, limit: int) -> tuple[int, int]:
 def _read_operation(content: str, offset: int, last: int) -> tuple[Mapping[str, Any], tuple[str, ...]]:
     """The operation that is written at an offset, and notes. If it breaks off in its last key, that is left out.
 
-    Raises
-    ------
-    MisreadError
-        If it is not YAML, or breaks off inside a key that may contain parameters.
+    MisreadError if it is not YAML, or breaks off inside a key that may contain parameters.
     """
     try:
         return _mapping(content, offset), ()

@@ -106,10 +106,7 @@ class ValueGrammar:
     def close(self, text: str) -> str:
         """A short text that completes ``text``.
 
-        Raises
-        ------
-        LiteralError
-            If ``text`` is not a prefix of a literal of this grammar.
+        LiteralError if ``text`` is not a prefix of a literal of this grammar.
         """
         states = self._read(text)
         if not states:
@@ -163,11 +160,8 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
     ``typed`` allows the values of its schema, and the documented default (``ParameterSpec.always_allowed``). ``free``
     allows any literal, as in the paper (section 3.2); the check of the vote then drops wrong ones.
 
-    Raises
-    ------
-    DocumentationError
-        Naming the key, if no value can obey its schema, if its required keys are too long, or if the notation cannot
-        write a member of an enum or a key of an object. A default that it cannot write is left out.
+    DocumentationError, naming the key, if no value can obey its schema, if its required keys are too long, or if the
+    notation cannot write a member of an enum or a key of an object. A default that it cannot write is left out.
     """
     key = notation, constraint
     if key not in spec.derived:
@@ -179,10 +173,7 @@ def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constrain
 def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     """The grammar of all values that a schema allows, however long the shortest is.
 
-    Raises
-    ------
-    DocumentationError
-        If the schema allows no value, or the notation can write none.
+    DocumentationError if the schema allows no value, or the notation can write none.
     """
     return ValueGrammar(whole_parser(schema.lazy_schema, notation))
 

@@ -23,7 +23,6 @@ class Key(NamedTuple):
         The alternatives for writing it, the usual one first.
     parser : ValueParser
         The parser of its value.
-    required : bool
     spacing : Spacing
         What stands behind it; a bare key ends with its colon itself.
     needs : tuple of int
@@ -77,7 +76,6 @@ class KeyRules:
         The named keys.
     free : FreeKeys, optional
         Other keys; without them there are none.
-    spacing : Spacing
     least, most : int
         The number of keys; ``most`` may be ``None``.
     dialect : Dialect

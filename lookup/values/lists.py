@@ -35,7 +35,6 @@ class Elements(BracketParser):
         A tuple of one element ends with a comma.
     element : ValueParser, optional
         The parser of the elements behind ``prefix``; without it there are none.
-    spacing : Spacing
     prefix : sequence of ValueParser
         The parsers of the first elements.
     least, most : int

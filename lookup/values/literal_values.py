@@ -17,10 +17,7 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     What may be a text is one: between quotes before anything else, raw only where it is no JSON that the schema allows;
     a lead that says which it is decides. In JSON, the documentation determines which arrays are tuples.
 
-    Raises
-    ------
-    LiteralError
-        If ``text`` is not one literal.
+    LiteralError if ``text`` is not one literal.
     """
     if isinstance(notation, RawText):
         return _as_documented(_read_raw(text, spec, notation), spec)
@@ -89,10 +86,7 @@ def _as_documented(value: Any, spec: ParameterSpec) -> Any:
 def render_value(value: Any, notation: Notation) -> str:
     """The literal of ``value``: ``True``, ``'True'`` or ``true`` in python, quoted or json notation.
 
-    Raises
-    ------
-    TypeError
-        If the value is not made of str, int, float, bool, None, list, tuple and dict.
+    TypeError if the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
     return renderer(notation)(value)
 

@@ -143,8 +143,6 @@ class Inside:
         Key -> the alternatives for writing it.
     free_keys : tuple of TextSyntax
         The alternatives for any key.
-    has_tuples : bool
-    spacing : Spacing
     dialect : Dialect
         How literals are read.
     """

@@ -215,10 +215,7 @@ def fixed(rest: str, continuation: ParserState) -> ParserState:
 class LeafParser(ValueParser):
     """Literals without brackets, read in states that the parser makes.
 
-    Attributes
-    ----------
-    initial : object
-        The state before the first character.
+    ``initial``: the state before the first character.
     """
 
     initial: Any

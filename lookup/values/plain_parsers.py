@@ -68,11 +68,7 @@ class Stretch(NamedTuple):
 class SortedTexts:
     """Distinct texts, sorted so that those with a common prefix are adjacent.
 
-    Attributes
-    ----------
-    texts : list of str
-    whole : Stretch
-        The stretch of all texts.
+    ``whole``: the stretch of all texts.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:

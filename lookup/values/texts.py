@@ -117,7 +117,6 @@ class Text(LeafParser):
 
     Parameters
     ----------
-    syntax : TextSyntax
     language : Language
         It has only texts that the syntax can write.
     is_limited : bool

@@ -20,10 +20,7 @@ _BRACKETS = "[{"
 def whole_parser(lazy_schema: LazySchema, notation: Notation) -> ValueParser:
     """The parser of the values that some schemas allow together.
 
-    Raises
-    ------
-    DocumentationError
-        If they allow no value, or the notation cannot write one that is listed, or none at all.
+    DocumentationError if they allow no value, or the notation cannot write one that is listed, or none at all.
     """
     reasons = [NO_VALUE]
     anything = lazy_schema.node.anything

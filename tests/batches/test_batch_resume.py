@@ -25,7 +25,7 @@ from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.models.sources import FILES
-from tooldecoding.options.given import Given
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def run(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> Callable[[Folder, Step],
         folder.write(step.wanted)
         quick = {"tool_choice": "none", "batch_size": 2, "order_limit": step.order_limit}
         try:
-            decode(Given({"batch": str(folder.rows), "out": str(folder.out), **quick}))
+            decode(ParsedArguments({"batch": str(folder.rows), "out": str(folder.out), **quick}))
         except typer.Exit as stop:
             return stop.exit_code
         except PromptError:

@@ -23,7 +23,7 @@ from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.batches.sources import open_source
 from tooldecoding.errors import PromptError
 from tooldecoding.files import json_lines as json_lines_module
-from tooldecoding.files import kept
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options.decode_command import DecodeCommand
 from tools import documented
 
@@ -190,9 +190,8 @@ def test_a_split_must_be_named(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize(("most", "characters"), [(3, 1 << 20), (100, 1000)])
-def test_what_is_kept_is_bounded_and_made_once(most: int, characters: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "MOST_CHARACTERS", characters)
-    found: kept.Kept[int] = kept.Kept(most)
+def test_what_is_kept_is_bounded_and_made_once(most: int, characters: int) -> None:
+    found = LruCache[str, int](most, characters)
     texts = [f"{number:0250}" for number in range(50)]
     made = [found.of(text, lambda number=number: number) for number, text in enumerate(texts)]  # type: ignore[misc]
     assert made == [*range(50)] and len(found._made) == 3 + (characters == 1000)

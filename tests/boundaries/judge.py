@@ -43,7 +43,6 @@ class Wanter(SyntheticEngine):
         self.left = ""
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         logits = self._rows[hash(tokens[-_LONGEST:]) % _ROWS].clone()
         for ids, weight in self._paths:
             if len(tokens) < len(ids) and tokens == ids[: len(tokens)]:
@@ -51,9 +50,8 @@ class Wanter(SyntheticEngine):
         return NextTokenLogits(logits)
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
         for feed in feeds:
-            kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.ahead])
+            kept = (*self._branches[feed.branch].tokens, *feed.tokens[: len(feed.tokens) - feed.speculative])
             wanted = self._wanted[: len(kept)]
             if kept != wanted and not self.left:
                 self.left = f"kept the tokens {kept[-9:]} where {wanted[-9:]} were wanted"

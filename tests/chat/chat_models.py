@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoModelForCausalLM, PreTrainedTokenizerBase, PreTrainedTokenizerFast
+from transformers import PreTrainedTokenizerFast
 
 from synthetic import RandomEngine, ScriptedEngine
 from tiny_models import byte_level_tokenizer, tiny_model
@@ -58,19 +58,6 @@ def mcp_answering(tools: Sequence[Any], results: Any = None) -> list[str]:
 def call(name: str, **arguments: Any) -> str:
     """What a model of this template writes for a call."""
     return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
-
-
-def saved(
-    folder: Path, tokenizer: PreTrainedTokenizerBase, shape: str = "llama", vocabulary: int = 0, config: Any = None
-) -> Path:
-    """A folder with a tokenizer, and random weights of a shape or a configuration."""
-    tokenizer.save_pretrained(folder)
-    if config is None:
-        tiny_model(shape, vocabulary or len(tokenizer)).save_pretrained(folder)
-    else:
-        config.vocab_size = len(tokenizer)
-        AutoModelForCausalLM.from_config(config).save_pretrained(folder)
-    return folder
 
 
 def chat_tokenizer(template: str | None = HERMES, added: Sequence[str] = ()) -> PreTrainedTokenizerFast:

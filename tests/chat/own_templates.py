@@ -54,6 +54,11 @@ _GEMMA: Final = (
     "{% for k, x in v | dictsort %}{{ k }}:{{ put(x) }}{{ '' if loop.last else ',' }}{% endfor %}{{ '}' }}"
     "{% else %}{{ v | tojson }}{% endif %}{% endmacro %}"
 ) + (_EACH + "OPENcall:{{ f.name }}{{ put(f.arguments) }}CLOSE{% endfor %}")
+_COHERE: Final = (
+    f"<|START_ACTION|>[{_EACH}"
+    '\n    {"tool_call_id": "{{ n }}", "tool_name": "{{ f.name }}", "parameters": {{ f.arguments | tojson }}}'
+    '{{ "" if last else "," }}{% endfor %}\n]<|END_ACTION|>'
+)
 _RAW: Final = "{{ v if v is string else v | tojson }}"
 
 
@@ -113,14 +118,8 @@ CALLS: Final = {
     + '<invoke name="{{ f.name }}">\n{% for k, v in f.arguments.items() %}<parameter name="{{ k }}">'
     + _RAW
     + "</parameter>\n{% endfor %}</invoke>\n{% endfor %}</minimax:tool_call>",
-    "cohere": "<|START_ACTION|>["
-    + _EACH
-    + '\n    {"tool_call_id": "{{ n }}", "tool_name": "{{ f.name }}", "parameters": {{ f.arguments | tojson }}}'
-    + '{{ "" if last else "," }}{% endfor %}\n]<|END_ACTION|>',
-    "cohere, ids": "<|START_ACTION|>["
-    + _EACH
-    + '\n    {"tool_call_id": "{{ c.id }}", "tool_name": "{{ f.name }}", "parameters": {{ f.arguments | tojson }}}'
-    + '{{ "" if last else "," }}{% endfor %}\n]<|END_ACTION|>',
+    "cohere": _COHERE,
+    "cohere, ids": _COHERE.replace("{{ n }}", "{{ c.id }}"),
 }
 """Format, with what is special about its spelling behind a comma -> what the template writes for ``tool_calls``.
 

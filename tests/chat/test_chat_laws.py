@@ -15,7 +15,7 @@ from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.rendering import conversation_prompt
 from tooldecoding.chat.reply import CallPiece, ChatMessage
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import Call
@@ -85,7 +85,7 @@ def test_answers_go_back_through_every_template(chat_template: Any) -> None:
     assert not reply.calls and reply.finish_reason in ("stop", "length")
     calls = [call for message in messages for call in message.get("tool_calls", [])]
     assert len({call["id"] for call in calls}) == len(calls) >= 2
-    text = conversation_prompt(read_messages(messages), TOOLS, habits_of(decoder.tokenizer), decoder.tokenizer)
+    text = conversation_prompt(read_messages(messages), TOOLS, profile_of(decoder.tokenizer), decoder.tokenizer)
     assert "&#34;" not in text and "{'place'" not in text
     for call in calls:
         arguments = json.loads(call["function"]["arguments"])
@@ -126,7 +126,7 @@ def test_ids_are_unique_in_the_world(name: str, monkeypatch: pytest.MonkeyPatch)
         warnings.simplefilter("ignore", ChatWarning)  # the format is not the template's
         first, second = ids(), ids()
         assert len({*first, *second}) == 2 * len(first) > 0
-        form = habits_of(decoder.tokenizer).ids
+        form = profile_of(decoder.tokenizer).ids
         assert (form is IdForm.NINE) == (name.startswith("mistral") and name != "mistral_v13")  # which writes none
         assert all(re.fullmatch(FORMS[form], each) for each in first)
 
@@ -141,18 +141,18 @@ def test_nothing_is_left_out_in_silence() -> None:
     two, later = read_messages(CALLED), [USER, {"role": "system", "content": "Be brief."}, USER]
     tokenizer = decoder_of(original("gptoss")).tokenizer
     with pytest.raises(PromptError, match=r"messages\[1\]: .* writes only the first of the 2 calls"):
-        conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
+        conversation_prompt(two, TOOLS, profile_of(tokenizer), tokenizer)
     with pytest.raises(PromptError, match=r"messages\[1\]: .* leaves out this message of role system"):
-        conversation_prompt(read_messages(later), TOOLS, habits_of(tokenizer), tokenizer)
+        conversation_prompt(read_messages(later), TOOLS, profile_of(tokenizer), tokenizer)
     tokenizer = decoder_of(original("llama3_1")).tokenizer
     with pytest.raises(PromptError, match="refuses the dialogue: This model only supports single tool-calls at once"):
-        conversation_prompt(two, TOOLS, habits_of(tokenizer), tokenizer)
+        conversation_prompt(two, TOOLS, profile_of(tokenizer), tokenizer)
 
 
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
     tokenizer = decoder_of(original("mistral_v3")).tokenizer
     with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'One moment.'"):
-        text = conversation_prompt(read_messages(SAID), TOOLS, habits_of(tokenizer), tokenizer)
+        text = conversation_prompt(read_messages(SAID), TOOLS, profile_of(tokenizer), tokenizer)
     assert "One moment." not in text
 
 

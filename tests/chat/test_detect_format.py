@@ -8,7 +8,7 @@ from own_templates import CALLS, ORIGINALS, UNKNOWN, original, template
 from transformers import PreTrainedTokenizerFast
 
 from tooldecoding.chat.probe import NAME
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
@@ -17,7 +17,7 @@ WITHOUT_CALLS = ("cohere2", "gemma3", "lfm2", "phi3_5")
 
 
 def detect_format(of: PreTrainedTokenizerFast) -> CallFormat:
-    return habits_of(of).detected.call_format
+    return profile_of(of).detected.call_format
 
 
 tokenizer = cache(chat_tokenizer)
@@ -80,7 +80,7 @@ def test_templates_that_raise(guard: str, message: str | None) -> None:
 def test_the_instruction_for_tools_is_enough_if_one_format_fits() -> None:
     said = '{% if tools %}Write <tool_call>\n{"name": <name>, "arguments": <arguments>}\n</tool_call>{% endif %}'
     silent = template("{{ message.content }}")
-    found = habits_of(tokenizer(said + silent)).detected
+    found = profile_of(tokenizer(said + silent)).detected
     assert found.call_format.name == "hermes"
     assert "instruction" in found.reason
     two = said + "{% if tools %}or <function_calls>\nf()\n</function_calls>{% endif %}"
@@ -123,5 +123,5 @@ def test_another_template_or_none_is_seen() -> None:
 
 def test_a_call_has_no_content_where_an_empty_one_leaves_a_trace() -> None:
     traced = "{% if message.content is string %}<text>{{ message.content }}</text>{% endif %}"
-    assert habits_of(tokenizer(template(CALLS["hermes"]))).no_content == ""
-    assert habits_of(tokenizer(template(traced + CALLS["hermes"]))).no_content is None
+    assert profile_of(tokenizer(template(CALLS["hermes"]))).no_content == ""
+    assert profile_of(tokenizer(template(traced + CALLS["hermes"]))).no_content is None

@@ -1,8 +1,5 @@
 """``tooldecoding bench schemas``: verdicts, rows that a run goes on from, engines that hang or die."""
 
-import os
-import re
-import signal
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError
 from multiprocessing import get_context
@@ -33,10 +30,6 @@ def load_stub(tokenizer: str) -> Compile:
 def _compiled(schema: Any) -> SchemaGrammar:
     if schema.get("refuse"):
         raise ValueError("no grammar\nof this")
-    while schema.get("hang"):
-        pass
-    if schema.get("die"):
-        os.kill(os.getpid(), signal.SIGKILL)
 
     def start() -> Take:
         left = iter(range(schema.get("maxTokens", 1000)))
@@ -49,11 +42,6 @@ def _compiled(schema: Any) -> SchemaGrammar:
 def load_strict(tokenizer: str) -> Compile:
     """Refuses everything."""
     return lambda schema: SchemaGrammar(lambda: lambda token: token is not None)
-
-
-def load_nothing(tokenizer: str) -> Compile:
-    """Does not work with any tokenizer."""
-    raise TypeError("unknown vocabulary")
 
 
 BOTH = [{"valid": True, "data": {"a": 1}}, {"valid": False, "data": {"a": "two", "bb": [1, 2, 3]}}]
@@ -128,24 +116,6 @@ def test_a_run_goes_on_behind_an_interrupt(
     for part in ("Schemas and instances", "Times", "not enforced", "4 of 5 schemas (seed 7)", " cores, ", "numpy "):
         assert part in text, ran
     assert "xgrammar" not in text
-
-
-def test_an_engine_that_hangs_or_dies_refuses(tiny_model_path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eval.bench.schemas.MOST_SECONDS", 1)
-    worker = Worker("stub", load_stub, tiny_model_path)
-    try:
-        for way in ("hang", "die"):
-            refused = {"refused": "its process died, or took more than 1 s"}
-            assert worker.ask({"schema": {way: True}, "tests": []}) == refused
-            assert "verdicts" in worker.ask({"schema": {}, "tests": []})
-    finally:
-        worker.close()
-
-
-def test_an_engine_that_cannot_be_loaded(cli: Cli, command: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "LOADERS", {"numpy": load_nothing})
-    ran = cli(*command, "--peers", "", "--limit", 1)
-    assert ran.code == 2 and re.search("error: numpy .*cannot be loaded.*TypeError: unknown", ran.err)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,12 @@
 """``eval``, ``score``, ``report`` and ``experiment`` as a user types them, and what can be wrong in their commands."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from chat.chat_models import chat_tokenizer, saved
 from command_line import Cli, Ran, assert_bad
 from data import rows
 from eval.benchmarks.api_bank.benchmark import LEVEL_1
@@ -62,14 +60,6 @@ def test_every_method_runs_is_scored_and_goes_on(run: Cli, tmp_path: Path, metho
         assert [r["prediction"] for r in rows(broken)] == [r["prediction"] for r in predictions]
 
 
-@pytest.mark.parametrize("method", PEER_METHODS)
-def test_a_missing_library(run: Cli, tmp_path: Path, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, method, None)
-    said = f"{method} is needed here and not installed; pip install 'tooldecoding[bench]'"
-    assert_bad(run(tmp_path / "run", method), said)
-    assert not (tmp_path / "run").exists()
-
-
 def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> None:
     texts = {"good": REFERENCES, "few": {"a/1": REFERENCES["a/1"], "c/1": "no"}}
     texts["odd\x1b[31m"] = REFERENCES | {"a/1": "no"}
@@ -84,17 +74,12 @@ def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> Non
     assert [r["correct"] for r in rows(tmp_path / "scores" / "few.scores.jsonl")] == [True, False, False, False]
 
 
-@pytest.fixture(scope="module")
-def chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return saved(tmp_path_factory.mktemp("chat"), chat_tokenizer())
-
-
 @pytest.mark.parametrize("method", ["greedy", "tooldec", "tool-decoding"])
 @pytest.mark.parametrize("form", [[], ["--format", "qwen-xml"]], ids=["auto", "qwen-xml"])
 def test_calls_of_a_chat_template_are_scored_in_the_benchmarks_format(
-    cli: Cli, chat_model: Path, data: Path, samples: list[Sample], tmp_path: Path, method: str, form: list[str]
+    cli: Cli, chat_model_path: Path, data: Path, samples: list[Sample], tmp_path: Path, method: str, form: list[str]
 ) -> None:
-    command = ["eval", "sgd", "--data", data, "--model", chat_model, "--out", tmp_path / "run", "--limit", "2"]
+    command = ["eval", "sgd", "--data", data, "--model", chat_model_path, "--out", tmp_path / "run", "--limit", "2"]
     command += ["--template", "chat", "--tool-choice", "required", "--max-text-tokens", "8", "--max-value-tokens", "4"]
     ran = cli(*command, "--max-thinking-tokens", "2", "--method", method, *form)
     assert ran.code == 0, ran.err

@@ -7,16 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from rich.cells import cell_len
 
 from data import rows
 from eval.errors import EvalError
 from eval.methods.prediction import read_leniently
 from eval.report.document import write_report
 from eval.report.finished_run import read_runs
-from eval.report.table import Table, markdown
 from eval_data import write_files
 from tooldecoding.formats.call_format import Call
 
@@ -248,14 +244,6 @@ def test_names_are_untrusted(tmp_path: Path, report: Report) -> None:
     assert all(line.isprintable() for line in text.split("\n"))
     assert not re.search(r"(?<!\\)[`$]|(?<!\\)<b", text)
     assert len({row["method"] for row in table(text, "Accuracy")}) == 2
-
-
-@given(st.lists(st.lists(st.text(max_size=8), min_size=2, max_size=2), max_size=4))
-def test_markdown_is_rectangular_and_aligned(rows: list[list[str]]) -> None:
-    written = markdown(Table("t", ("a", "b"), tuple(map(tuple, rows)), 1)).split("\n")[2:-1]
-    assert len(written) == len(rows) + 2
-    assert len({cell_len(line) for line in written}) == 1
-    assert all(len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 3 for line in written)
 
 
 def refused(folder: Path, *said: str) -> None:

@@ -141,19 +141,6 @@ def test_a_folder_holds_one_run_and_one_process_writes_to_it(tmp_path: Path, sam
         pass
 
 
-def test_a_label_tells_runs_apart() -> None:
-    votes = [{"order_limit": 1}, {}, {"orders": "aggregated"}, {"optional_share": 0.3}]
-    others = [{"method": "xgrammar"}, {"method": "self-consistency"}]
-    assert [EvalOptions(**given).label for given in (*votes, *others)] == [
-        "tool-decoding, 1 order",
-        "tool-decoding, 12 orders",
-        "tool-decoding, three orders aggregated",
-        "tool-decoding, 12 orders, optional share 0.3",
-        "xgrammar",
-        "self-consistency, 12 samples at 0.7",
-    ]
-
-
 @pytest.fixture
 def read(tmp_path: Path, samples: list[Sample]) -> Callable[[str], Predictions]:
     def read(text: str) -> Predictions:

@@ -10,7 +10,7 @@ import pytest
 from command_line import CASES, Cli, assert_bad
 from eval.options import EvalOptions
 from tooldecoding.options.decode_command import DecodeCommand
-from tooldecoding.options.given import read_config
+from tooldecoding.options.parsed_arguments import read_config
 
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
 FEW = ("--level", 0.49, "--margin", 100)

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from lookup import extract
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.schema.document import Document
@@ -82,6 +83,12 @@ def key_text(p: ParameterSpec) -> str:
     text = f"{p.name}{'!' if p.required else ''}: {type_text(p.type)}" + (f" in {literal(p.enum)}" if p.enum else "")
     text += "" if p.default is MISSING else f" = {literal(p.default)}"
     return text + f" # {p.description}" * bool(p.description)
+
+
+def only(source: Any) -> ToolSpec:
+    """The only tool of some documentation."""
+    (tool,) = extract(source).tools
+    return tool
 
 
 def tool_text(tool: ToolSpec) -> str:

@@ -1,7 +1,7 @@
 """OpenAPI and Swagger documents: what counts as a key, errors, and drawn documents."""
 
 import pytest
-from seams import key_text, tool_text
+from seams import key_text, only, tool_text
 
 from lookup import DocumentationError, extract
 from voting import CandidateCall, CandidateValue, merge
@@ -9,10 +9,9 @@ from voting import CandidateCall, CandidateValue, merge
 TEXT = {"type": "string"}
 
 
-def only(operation, path="/things", **document):
-    """The only tool of a document with one operation."""
-    (tool,) = extract({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document}).tools
-    return tool
+def tool_of(operation, path="/things", **document):
+    """The tool of a document with one operation."""
+    return only({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document})
 
 
 def query(name, **fields):
@@ -86,7 +85,7 @@ DEFAULT = {"type": "integer", "default": "20"}
     ],
 )  # fmt: skip
 def test_what_is_a_key(operation, keys, noted):
-    found = only(operation, components=REFERENCES)
+    found = tool_of(operation, components=REFERENCES)
     assert list(map(key_text, found.parameters)) == keys
     assert all(any(said in note for note in found.notes) for said in noted) and len(found.notes) == len(noted)
 
@@ -113,7 +112,7 @@ KINDS = [CARD, TRANSFER | {"required": ["id", "kind", "iban"]}]
 def test_conditions_of_a_body_are_told_and_checked(schema, word, swagger):
     dry, place = query("dry", schema=TEXT), {"name": "payment", "in": "body", "schema": schema}
     operation = {"parameters": [dry, place]} if swagger else {"parameters": [dry], **body(schema)}
-    found = only(operation, components={"schemas": {"Payment": {"oneOf": KINDS}}})
+    found = tool_of(operation, components={"schemas": {"Payment": {"oneOf": KINDS}}})
     assert found.unenforced == (f"several parameters together: {word}",) and found.parameter("kind").required
     right = [{"kind": "transfer", "iban": "x"}, {"kind": "card", "number": "1", "dry": "yes"}]
     wrong = [{"kind": "transfer"}, {"kind": "card", "dry": "yes"}, {"kind": "transfer", "number": "1"}]
@@ -125,7 +124,7 @@ def test_conditions_of_a_body_are_told_and_checked(schema, word, swagger):
 def test_an_operation_overrides_the_parameters_of_its_path():
     shared = [query("a", schema=TEXT), query("b", schema=TEXT), query("c", required=True, schema=TEXT)]
     own = [query("a", schema={"type": "integer"}), {"name": "b", "in": "header"}, query("c", required=False)]
-    (found,) = extract({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}}).tools
+    found = only({"paths": {"/": {"parameters": shared, "get": {"parameters": own}}}})
     assert tool_text(found) == "GET /(b: str, a: int, c: any)"
     assert len(found.notes) == 1 and "'b'" in found.notes[0]
     assert [p.rule for p in found.parameters] == ["habit", "habit", "flag"]

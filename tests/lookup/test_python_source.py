@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
-from seams import key_text, tool_text
+from seams import key_text, only, tool_text
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
 from lookup.literals.dialects import escape, render_literal
@@ -79,12 +79,6 @@ def function(tool, style, parameters):
     docstring = "\n".join(escape(line, '"') for line in style(tool).split("\n"))
     docstring = indented(f'"""{docstring}"""\n')
     return f"def {tool.name}({parameters}) -> dict[str, int]:\n{docstring}    return call(x='def fake(a: int)')\n"
-
-
-def only(text):
-    """The only tool of a text."""
-    (tool,) = extract(text).tools
-    return tool
 
 
 @pytest.mark.parametrize("style", [google, numpy, sphinx])

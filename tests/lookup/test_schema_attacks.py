@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seams import Schema, grammar_of
+from seams import Schema, documented, grammar_of
 
 from lookup.schema.check import SchemaError
 from lookup.schema.equality import identity
@@ -137,11 +137,15 @@ UNIQUE: Schema = {"type": "array", "items": {"enum": ["a", "ab"]}, "uniqueItems"
         ({"type": "object", "propertyNames": {"not": {"oneOf": [{"minLength": 2}, {"pattern": "a"}]}}}, True),
         (nested(LINKS["items"], 3000, {"type": "string"}), True),  # not looked at
         ({"type": "string", "not": {"enum": MEMBERS}}, False),
+        ({"type": "object", "patternProperties": {"^x-": {"type": "string", "pattern": "(?<=a)b"}}}, True),
+        ({"patternProperties": {"^$": {}}, "additionalProperties": {"not": {"enum": [[1]]}}}, True),
+        ({"allOf": [{"properties": {"a": {}}, "unevaluatedProperties": False}, {"properties": {"b": {}}}]}, True),
+        ({"allOf": [{"additionalProperties": {}}, {"unevaluatedProperties": {"enum": [1]}}]}, True),
     ],
-    ids=range(6),
+    ids=range(10),
 )
 def test_what_is_not_enforced_is_noted(schema: Schema, noted: bool) -> None:
-    assert bool(value_schema(schema).notes) == noted
+    assert bool(value_schema(schema).notes) == bool(documented(schema).notes) == noted
 
 
 def test_a_check_that_takes_too_long_is_no_yes_inside_not() -> None:

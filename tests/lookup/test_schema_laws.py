@@ -115,19 +115,6 @@ def test_documentation_that_says_it_in_several_places(schema: Schema, right: lis
         assert grammar.complete(json.dumps(value)) == (value in right), value
 
 
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {"type": "object", "patternProperties": {"^x-": {"type": "string", "pattern": "(?<=a)b"}}},
-        {"type": "object", "patternProperties": {"^$": {}}, "additionalProperties": {"not": {"enum": [[1]]}}},
-        {"allOf": [record(a={}) | {"unevaluatedProperties": False}, record(b={})]},
-        {"allOf": [{"additionalProperties": {}}, record(b={}) | {"unevaluatedProperties": {"enum": [1]}}]},
-    ],
-)
-def test_what_is_not_enforced_is_noted_wherever_it_stands(schema: Schema) -> None:
-    assert documented(schema).notes
-
-
 NEVER: Schema = {"type": "string", "minLength": 5, "maxLength": 2}
 WHOLE: Schema = {"type": "integer"}
 TEXT: Schema = {"type": "string"}

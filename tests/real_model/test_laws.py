@@ -6,7 +6,6 @@ that. Calls that are written freely are read by a lenient reader.
 """
 
 import importlib.util
-import json
 import os
 import re
 from functools import lru_cache
@@ -20,6 +19,7 @@ from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase,
 from data import DATA, needs_data
 from eval.benchmarks.registry import find_benchmark
 from eval.methods.plain_decoding import plain_search
+from eval.methods.prediction import read_leniently
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run import draw
@@ -55,15 +55,10 @@ MODELS: Final = [
 ]
 
 
-def model_name(path: object) -> str:
-    """The name of a test's model."""
-    return Path(str(path)).name
-
-
 @lru_cache(maxsize=1)
 def real_model(path: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model; tests run model by model."""
-    return load_model(path)
+    return load_model(path, engine="transformers")
 
 
 TOOLS = [
@@ -84,21 +79,13 @@ QUESTIONS = [
 LONGEST = 128
 
 
-def leniently_read(text: str) -> int:
-    """How many calls of the tools stand in a text, as JSON objects in whatever surrounds them."""
-    names, count, place = {tool["name"] for tool in TOOLS}, 0, text.find("{")
-    while place >= 0:
-        try:
-            found, end = json.JSONDecoder().raw_decode(text, place)
-            count += found.get("name") in names and isinstance(found.get("arguments", found.get("parameters")), dict)
-        except json.JSONDecodeError:
-            end = place + 1
-        place = text.find("{", end)
-    return count
+def calls_in(text: str) -> int:
+    """How many calls of the tools stand in a text."""
+    return sum(call.name in {tool["name"] for tool in TOOLS} for call in read_leniently(text))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", MODELS, ids=model_name)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: Path(path).name)
 def test_as_many_calls_as_the_model_writes_freely(path: str) -> None:
     model, tokenizer = real_model(path)
     decoder, called = ToolDecoder(model, tokenizer), 0
@@ -109,10 +96,10 @@ def test_as_many_calls_as_the_model_writes_freely(path: str) -> None:
         [out] = model.generate(**asked, do_sample=False, max_new_tokens=LONGEST)
         free = tokenizer.decode(out[asked["input_ids"].shape[1] :])
         reply = decoder.chat(messages, TOOLS, max_text_tokens=LONGEST, order_limit=1)
-        assert reply.valid and len(reply.calls) == leniently_read(free), (question, free, str(reply))
+        assert reply.valid and len(reply.calls) == calls_in(free), (question, free, str(reply))
         called += len(reply.calls)
         required = decoder.chat(messages, TOOLS, "required", order_limit=1)
-        assert required.valid and len(required.calls) == max(1, leniently_read(free)), (question, free, str(required))
+        assert required.valid and len(required.calls) == max(1, calls_in(free)), (question, free, str(required))
     assert called or "smollm2" in path  # it opens no call by itself
 
 
@@ -154,7 +141,7 @@ class FreeWriter:
 
 @pytest.mark.slow
 @needs_data
-@pytest.mark.parametrize("path", MODELS, ids=model_name)
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: Path(path).name)
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_text_values_are_what_the_model_writes_freely(path: str, name: str) -> None:
     model, tokenizer = real_model(path)

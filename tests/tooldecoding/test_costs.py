@@ -43,8 +43,7 @@ class LookedAhead(RandomEngine):
     ahead = 0
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
-        self.ahead += all(feed.ahead == len(feed.tokens) for feed in feeds)
+        self.ahead += all(feed.speculative == len(feed.tokens) for feed in feeds)
         return super().extend(feeds)
 
 

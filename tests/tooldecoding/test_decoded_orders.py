@@ -129,7 +129,6 @@ class Torn(Writer):
     """A model that likes what it writes as much as a token that no value has."""
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         found = super().next_logits(tokens).logits.clone()
         found[self._texts.index(None)] = found.max()
         return NextTokenLogits(torch.where(found < found.max(), -1e4, found))

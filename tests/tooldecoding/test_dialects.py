@@ -109,13 +109,6 @@ def test_python_without_arguments(format: str) -> None:
         assert not run(text, format).calls
 
 
-@pytest.mark.parametrize("format", [f.name for f in NATIVE_FORMATS])
-def test_documentation_is_text_in_every_format(format: str) -> None:
-    for text in QUOTED[3:7]:
-        result = run(text, format)
-        assert not result.calls and result.text == text
-
-
 QUOTED = [
     '```json\n{"name": "get_wether", "arguments": {"city": "Rome"}}\n```',
     '{"name": "add", "arguments": {"a": 2, "b": 2}}',
@@ -137,8 +130,13 @@ QUOTED = [
 ]
 
 
-@pytest.mark.parametrize("format", ["hermes", "llama4-pythonic", "mistral-list"])
-@pytest.mark.parametrize("text", QUOTED)
+@pytest.mark.parametrize(
+    ("text", "format"),
+    [
+        *((text, format) for text in QUOTED for format in ("hermes", "llama4-pythonic", "mistral-list")),
+        *((text, form.name) for text in QUOTED[3:7] for form in NATIVE_FORMATS),  # documentation
+    ],
+)
 def test_anything_else_is_text_word_for_word(text: str, format: str) -> None:
     result = run(text, format)
     assert not result.calls and result.text == text
@@ -164,20 +162,16 @@ def test_a_stop_in_an_opening_ends_the_text() -> None:
     assert result.text == '{"name": "get_weather", "arguments' and not result.calls
 
 
+OWN = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
+"""A call of the template's format."""
 WAYS = ["fence, indented", "fence, one line", "object", "indented object", "list"]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_a_required_call_begins_as_the_model_begins_it(way: str) -> None:
-    result = run(FORMS[way], tool_choice="required")
-    assert called(result) == [("get_weather", ROME)] and result.text == FORMS[way]
-
-
-def test_a_required_call_of_the_templates_format() -> None:
-    text = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}\n</tool_call>'
+@pytest.mark.parametrize("text", [OWN, *map(FORMS.__getitem__, WAYS)])
+def test_a_required_call_begins_as_the_model_begins_it(text: str) -> None:
     result = run(text, tool_choice="required")
     assert called(result) == [("get_weather", ROME)] and result.text == text
-    assert result.call_format is CALL_FORMATS["hermes"]
+    assert (result.call_format is CALL_FORMATS["hermes"]) == (text is OWN)
 
 
 TWICE = [NAMED, {"name": "get_time", "arguments": {}}]
@@ -226,9 +220,7 @@ def test_further_calls_as_models_part_them(gap: str) -> None:
 
 @pytest.mark.parametrize("room", [200, 300, 420, 700])
 def test_the_templates_call_needs_no_room_for_a_dialect(room: int) -> None:
-    prompt, text = "x\n" * ((4096 - room) // 2), f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
-    result = run(text, prompt=prompt)
-    assert called(result) == [("get_weather", ROME)]
+    assert called(run(OWN, prompt="x\n" * ((4096 - room) // 2))) == [("get_weather", ROME)]
 
 
 def test_bytes_that_are_no_text_before_a_call() -> None:

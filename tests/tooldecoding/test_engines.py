@@ -112,7 +112,7 @@ class Traffic:
         feeds = []
         for branch in some:
             tokens = [self.random.randint(5, 199) for _ in range(self.random.randint(1, 4))]
-            ahead = self.random.randint(0, len(tokens)) if self.engine.can_drop else 0
+            ahead = self.random.randint(0, len(tokens)) if self.engine.can_roll_back else 0
             feeds.append(Feed(branch, tokens, min(ahead, len(tokens) - 1)))
         return feeds
 
@@ -122,14 +122,14 @@ class Traffic:
         for feed, found in zip(feeds, answers, strict=True):
             [guest] = [g for g in self.guests if feed.branch in g.branches]
             tokens = [*guest.branches[feed.branch][0], *feed.tokens]
-            guest.branches[feed.branch] = tokens, feed.ahead
-            if self.engine.can_drop:
+            guest.branches[feed.branch] = tokens, feed.speculative
+            if self.engine.can_roll_back:
                 guest.passes += guest not in passing
             else:
                 guest.passes += len(feed.tokens) if guest.positions else 1
             guest.positions += len(feed.tokens)
             passing.append(guest)
-            assert len(found) == feed.ahead + 1
+            assert len(found) == feed.speculative + 1
             if self.model is not None:
                 own = torch.stack([logits.logits for logits in found])
                 torch.testing.assert_close(own.cpu(), alone(tokens, self.model, len(own)), atol=1e-4, rtol=1e-4)

@@ -11,13 +11,14 @@ import pytest
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decode_loop import DecodeLoop, Join, Logits, Spawn, TaskGroup, together
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.errors import ModelError
 from tooldecoding.options import DecodeOptions
+from tooldecoding.prefill_chunk import PrefillChunkSize
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tooldecoding.scheduler import PieceSize, Run, Scheduler, join, logits, spawn, together
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
 TOOLS: LookupDictionary = lookup(WEATHER)
@@ -102,8 +103,8 @@ def requests() -> list[Request]:
     return [Request(prompt, TOOLS, options[number % 3]) for number, prompt in enumerate(prompts)]
 
 
-def begun(decoder: ToolDecoder, scheduler: Scheduler, request: Request, watched: bool = False) -> Run[DecodedPrompt]:
-    return decoder.begin(request, decoder.prompt_ids(request), scheduler, watched=watched)[1]
+def begun(decoder: ToolDecoder, loop: DecodeLoop, request: Request, watched: bool = False) -> TaskGroup[DecodedPrompt]:
+    return decoder.begin(request, decoder.prompt_ids(request), loop, watched=watched)[1]
 
 
 @pytest.fixture(scope="module", params=["packed", "batched"])
@@ -113,8 +114,8 @@ def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
 
 @pytest.fixture(scope="module")
 def alone(decoder: ToolDecoder) -> list[tuple[Any, ...]]:
-    schedulers = [(request, Scheduler(decoder.new_engine())) for request in requests()]
-    return [outcome(scheduler.finish([begun(decoder, scheduler, asked)])[0]) for asked, scheduler in schedulers]
+    loops = [(request, DecodeLoop(decoder.new_engine())) for request in requests()]
+    return [outcome(loop.finish([begun(decoder, loop, asked)])[0]) for asked, loop in loops]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -123,24 +124,24 @@ def test_who_shares_the_batch_changes_nothing(decoder: ToolDecoder, alone: Seque
     times = itertools.accumulate(chooser.choice([0.1, 1.0, 5.0]) for _ in itertools.count())  # pieces shrink and grow
     engine = decoder.new_engine()
     engine.chunk = chooser.choice([CHUNK, 3 * CHUNK, 1000])
-    scheduler = Scheduler(engine, lambda: next(times))
+    loop = DecodeLoop(engine, lambda: next(times))
     waiting = [(number, request) for number, request in enumerate(requests()) for _ in range(2)]
     chooser.shuffle(waiting)
-    running: list[tuple[int, Run[DecodedPrompt]]] = []
+    running: list[tuple[int, TaskGroup[DecodedPrompt]]] = []
     found: list[tuple[int, Any]] = []
     while waiting or running:
         if waiting and chooser.random() < 0.3:
             number, request = waiting.pop()
-            running.append((number, begun(decoder, scheduler, request, watched=chooser.random() < 0.5)))
+            running.append((number, begun(decoder, loop, request, watched=chooser.random() < 0.5)))
         if running and chooser.random() < 0.05:
             number, run = running.pop(chooser.randrange(len(running)))
             waiting.append((number, requests()[number]))
-            scheduler.leave(run)
+            loop.leave(run)
             gone += 1
-        scheduler.forward()
+        loop.forward()
         found += [(number, outcome(run.result)) for number, run in running if run.ended]
         running = [(number, run) for number, run in running if not run.ended]
-    assert gone and not len(scheduler)
+    assert gone and not len(loop)
     assert sorted(found) == sorted([*enumerate(alone), *enumerate(alone)])
 
 
@@ -159,19 +160,19 @@ def test_as_one_ends_the_next_begins(
 def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
     engine = decoder.new_engine()
     engine.extend, engine.chunk = (extend := Mock(wraps=engine.extend)), CHUNK  # type: ignore[method-assign]
-    scheduler = Scheduler(engine, lambda: 0.0)
+    loop = DecodeLoop(engine, lambda: 0.0)
     options = DecodeOptions(tool_choice="none", max_text_tokens=1000)
-    begun(decoder, scheduler, Request("Hi", TOOLS, options), watched=True)
-    scheduler.forward()
+    begun(decoder, loop, Request("Hi", TOOLS, options), watched=True)
+    loop.forward()
     [[watched]] = extend.call_args.args
     prompt = "A long story. " * 30
     size = len(decoder.prompt_ids(Request(prompt, TOOLS, options)))
     for number in range(2):
-        begun(decoder, scheduler, Request(f"{number} {prompt}", TOOLS, options))
-    assert not scheduler.has_room
+        begun(decoder, loop, Request(f"{number} {prompt}", TOOLS, options))
+    assert not loop.has_room
     fed = 0
-    while not scheduler.has_room:
-        scheduler.forward()
+    while not loop.has_room:
+        loop.forward()
         sizes = {feed.branch: len(feed.tokens) for feed in extend.call_args.args[0]}
         assert sizes.pop(watched.branch) == 1  # its next token
         pieces = [size for size in sizes.values() if size > 1]
@@ -182,34 +183,34 @@ def test_a_long_prompt_does_not_hold_the_others(decoder: ToolDecoder) -> None:
 
 def test_an_error_ends_its_prompt_alone_and_tasks_go_on_in_the_sequence_of_spawning(decoder: ToolDecoder) -> None:
     seen: list[Any] = []
-    scheduler = Scheduler(engine := decoder.new_engine())
+    loop = DecodeLoop(engine := decoder.new_engine())
     first, second = engine.open(2)
 
     async def piece(root: int, name: str, passes: int, more: int | None = None) -> str:
         try:
             for number in range(passes):
-                await logits([Feed(root, [5])])
+                await Logits([Feed(root, [5])])
                 seen.append((name, number))
                 if more is not None and not number:
-                    await spawn(piece(more, "late", 1))  # its place is behind this one and before the next
+                    await Spawn(piece(more, "late", 1))  # its place is behind this one and before the next
         finally:
             seen.append(name)
         return name
 
     async def broken(branch: int) -> None:
-        await logits([Feed(branch, [5])])
+        await Logits([Feed(branch, [5])])
         raise ValueError("broken")
 
     async def whole() -> list[str]:
         late, other = engine.fork(second), engine.fork(second)
-        tasks = [await spawn(piece(second, "second", 2, late)), await spawn(piece(other, "other", 2))]
-        return await join(tasks)
+        tasks = [await Spawn(piece(second, "second", 2, late)), await Spawn(piece(other, "other", 2))]
+        return await Join(tasks)
 
-    bad = scheduler.spawn(first, together([piece(first, "given up", 9), broken(engine.fork(first))]))
-    good = scheduler.spawn(second, whole())
-    scheduler.forward()
+    bad = loop.spawn(first, together([piece(first, "given up", 9), broken(engine.fork(first))]))
+    good = loop.spawn(second, whole())
+    loop.forward()
     assert seen == [("given up", 0), "given up", ("second", 0), ("other", 0)]
-    assert scheduler.finish([good]) == [["second", "other"]]
+    assert loop.finish([good]) == [["second", "other"]]
     assert seen[4:] == [("second", 1), "second", ("late", 0), "late", ("other", 1), "other"]
     assert bad.ended and isinstance(bad.error, ValueError)
     with pytest.raises(ValueError, match="broken"):
@@ -220,7 +221,7 @@ def test_an_error_ends_its_prompt_alone_and_tasks_go_on_in_the_sequence_of_spawn
 
 @pytest.mark.parametrize(("chunk", "tokens_a_second"), [(16, 20), (16, 100), (16, 5_000), (3, 0.01)])
 def test_a_pass_with_a_piece_takes_at_most_twice_as_long(chunk: int, tokens_a_second: float) -> None:
-    size = PieceSize()
+    size = PrefillChunkSize()
     for _ in range(100):
         size.note_plain(1.0)
         size.note_mixed(1 + size.of(chunk) / tokens_a_second, is_full=True)

@@ -75,23 +75,20 @@ def test_as_many_calls_as_the_model_writes(name: str, marked: bool) -> None:
 class Shares(SyntheticEngine):
     """A model that writes a call, and behind it texts with given probabilities, in single tokens."""
 
-    def __init__(self, before: str, shares: dict[str, float], can_drop: bool) -> None:
-        super().__init__(can_drop)
+    def __init__(self, before: str, shares: dict[str, float], can_roll_back: bool) -> None:
+        super().__init__(can_roll_back)
         table = synthetic("marks").table
         self._texts = table.texts
-        self._before = table.special.bound(before).encode()
-        self._shares = {table.special.bound(text).encode(): share for text, share in shares.items()}
+        self._shares = {table.special.bound(before + text).encode(): share for text, share in shares.items()}
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         text = b"".join(self._texts[token] or b"" for token in tokens)
         shares = torch.full((len(self._texts),), 1e-12)
-        left = {self._before + behind: share for behind, share in self._shares.items()}
-        for whole, share in left.items():
+        for whole, share in self._shares.items():
             if whole.startswith(text) and whole != text:
                 rest = whole[len(text) :]
-                size, token = max((len(t), n) for n, t in enumerate(self._texts) if t and rest.startswith(t))
-                shares[token] += share if size else 0
+                _, token = max((len(t), n) for n, t in enumerate(self._texts) if t and rest.startswith(t))
+                shares[token] += share
         return NextTokenLogits(shares.log())
 
 
@@ -99,7 +96,7 @@ CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}\n</tool_call></s>'
 
 
-@pytest.mark.parametrize("can_drop", [True, False])
+@pytest.mark.parametrize("can_roll_back", [True, False])
 @pytest.mark.parametrize(
     ("shares", "number"),
     [
@@ -112,7 +109,7 @@ AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "day
         ({"\n\n\n\n\n\n\n\n": 1.0}, 1),
     ],
 )
-def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_drop: bool) -> None:
-    engine = Shares(PROMPT + CALL, shares, can_drop)
+def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_roll_back: bool) -> None:
+    engine = Shares(PROMPT + CALL, shares, can_roll_back)
     result = decode(engine, PROMPT, TOOLS, "marks", format="hermes", tool_choice="required", order_limit=1)
     assert len(result.calls) == number and result.valid

@@ -16,7 +16,7 @@ from lookup.errors import DocumentationError
 from lookup.extract import extract
 from synthetic import Eager, RandomEngine, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
@@ -61,11 +61,11 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
     chance, kind = random.Random(seed), ("byte level", "pieces and bytes")[seed % 2]
     for number in range(3):
         tools = lookup(*(odd_tool(chance, name) for name in chance.sample(NAMES, chance.randint(1, 4))))
-        bias, can_drop = chance.choice(list(BIASES.values())), chance.random() < 0.7
+        bias, can_roll_back = chance.choice(list(BIASES.values())), chance.random() < 0.7
         fields = {"max_value_tokens": chance.choice([1, 4, 12]), "order_limit": chance.choice([1, 3]), "max_calls": 2}
         table, drawn = synthetic(kind).table, seed * 10 + number
         eager = Eager(CALL_FORMATS[format], table, drawn, tools.tools[0].name)
-        engine = eager if number == 1 else RandomEngine(table.texts, drawn, bias, can_drop)
+        engine = eager if number == 1 else RandomEngine(table.texts, drawn, bias, can_roll_back)
         result = decode(engine, chance.choice(["x\n", "x ", "é"]), tools, kind, format=format, **fields)
         if not unreadable(CALL_FORMATS[format], lookup(*(tools[c.voted.name] for c in result.calls))):
             assert result.valid, (result.text, result.errors)
@@ -101,7 +101,6 @@ class Measured(RandomEngine):
     longest = 0
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
         answers = super().extend(feeds)
         self.longest = max(self.longest, *(len(self._branches[f.branch].tokens) for f in feeds))
         return answers
@@ -147,7 +146,7 @@ def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
     documents = [documented("Put", [key for key in BOUNDED[name] if key != "more"], **BOUNDED[name])]
     tools = extract(json.dumps(documents))
     options = DecodeOptions(format, order_limit=2, max_value_tokens=10**6, next_call_threshold=0)
-    shortest = PreparedTools(tools, narrow.table, options).shortest
+    shortest = CompiledTools(tools, narrow.table, options).shortest
     assert shortest < 400
     for number, bias in enumerate(list(BIASES.values())[len(format) % 2 :: 2]):
         for room in (shortest, shortest + 7 * number + 3):

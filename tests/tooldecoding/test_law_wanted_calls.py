@@ -187,13 +187,14 @@ PROMPT = "API-Request: "
 class Wishes(SyntheticEngine):
     """A model of texts with weights, in the tokenizer's own tokens; of all else, it takes what is longest."""
 
-    def __init__(self, texts: Sequence[bytes | None], weights: dict[tuple[int, ...], float], can_drop: bool) -> None:
-        super().__init__(can_drop)
+    def __init__(
+        self, texts: Sequence[bytes | None], weights: dict[tuple[int, ...], float], can_roll_back: bool
+    ) -> None:
+        super().__init__(can_roll_back)
         self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
         self._weights = weights
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         shares = torch.exp(self._lengths - 20)
         for wish, weight in self._weights.items():
             if wish[: len(tokens)] == tokens and len(wish) > len(tokens):
@@ -201,10 +202,10 @@ class Wishes(SyntheticEngine):
         return NextTokenLogits(shares.log())
 
 
-@pytest.mark.parametrize("can_drop", [True, False])
+@pytest.mark.parametrize("can_roll_back", [True, False])
 @pytest.mark.parametrize(("format", "wanted", "merges"), WANTED)
 def test_wishes_that_are_not_permitted_leave_no_trace(
-    format: str, wanted: str, merges: list[tuple[str, str]], can_drop: bool
+    format: str, wanted: str, merges: list[tuple[str, str]], can_roll_back: bool
 ) -> None:
     first = parameter("a", "list", items="str") if "a=[" in wanted else parameter("a", "str")
     tools = lookup(tool("f", first, *(parameter(key, "str", required=False) for key in "bc")))
@@ -214,11 +215,12 @@ def test_wishes_that_are_not_permitted_leave_no_trace(
         known = {a + b for a, b in subset}
         own = of_bytes(sorted(known), [(a, b) for a, b in subset if a not in joined - known])
         decoder = SyntheticDecoder(tiny_model("llama", 256 + len(merges)), own)
-        begun = [text for text in ASTRAY if wanted.startswith(text) and (can_drop or not text.endswith(("x'", "=[")))]
+        begun = [text for text in ASTRAY if wanted.startswith(text)]
+        begun = [text for text in begun if can_roll_back or not text.endswith(("x'", "=["))]
         astray = [text + more for text in begun for more in ASTRAY[text]]
         weights = {tuple(own.encode(PROMPT + text + "\n")): 3.0 for text in astray}
         weights[tuple(own.encode(PROMPT + wanted + "\n"))] = 1.0
-        engine = Wishes(decoder.table.texts, weights, can_drop)
+        engine = Wishes(decoder.table.texts, weights, can_roll_back)
         result = decode(engine, PROMPT, tools, decoder, format=format, tool_choice="required", order_limit=1)
         assert result.text == wanted, (subset, result.text)
 
@@ -266,7 +268,6 @@ class Behind(SyntheticEngine):
         self._shares = shares
 
     def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        """See SyntheticEngine."""
         written = b"".join(self._texts[token] or b"" for token in tokens).decode(errors="replace")
         ending = max((end for end in self._shares if written.endswith(end)), key=len, default="")
         shares = {text.encode(): share for text, share in self._shares.get(ending, {}).items()}

@@ -85,9 +85,9 @@ def test_a_tree_is_its_lines(files: dict[str, Path], kind: str) -> None:
                 torch.testing.assert_close(found[-1].logits, own.logits, atol=1e-4, rtol=1e-4)
             else:
                 assert torch.equal(found[-1].logits, own.logits)
-            if feed.ahead and random.random() < 0.5:
-                tree.drop(feed.branch, feed.ahead)
-                del written[feed.branch][-feed.ahead :]
+            if feed.speculative and random.random() < 0.5:
+                tree.drop(feed.branch, feed.speculative)
+                del written[feed.branch][-feed.speculative :]
 
 
 def test_calls_are_those_of_the_packed_engine(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

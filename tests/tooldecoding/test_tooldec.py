@@ -17,7 +17,7 @@ from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import RandomEngine, Writer, synthetic
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -66,12 +66,12 @@ def test_random_models_on_the_data(format: str, step: int) -> None:
     for number, document in enumerate(list(documents(DATA))[::step]):
         if uncarried(document, CALL_FORMATS[format]):
             continue
-        engine = RandomEngine(TABLE.texts, number, biases[number % len(biases)], can_drop=number % 3 > 0)
+        engine = RandomEngine(TABLE.texts, number, biases[number % len(biases)], can_roll_back=number % 3 > 0)
         fields: dict[str, Any] = {"format": format, "max_value_tokens": 24, "max_calls": 2}
         result = tooldec(engine, f"{document.question}\n", document.tools, **fields)
         counters = result.counters
         chosen = counters.constrained_tokens + counters.free_tokens
-        assert counters.forced_tokens == 0 and chosen <= counters.forward_passes <= chosen + (not engine.can_drop)
+        assert counters.forced_tokens == 0 and chosen <= counters.forward_passes <= chosen + (not engine.can_roll_back)
         ends[result.truncated] += 1
         read = read_through(result.text, document.tools, format)  # however its tokens are cut
         assert read == (None if result.truncated else result.calls) and bool(result.calls) != result.truncated
@@ -116,7 +116,7 @@ def test_what_the_model_wants_is_written(name: str, prompt: str, tools: list[Too
     assert counters.forward_passes == counters.constrained_tokens + counters.free_tokens
 
 
-@pytest.mark.parametrize("can_drop", [True, False])
+@pytest.mark.parametrize("can_roll_back", [True, False])
 @pytest.mark.parametrize(
     ("written", "text"),
     [
@@ -125,9 +125,9 @@ def test_what_the_model_wants_is_written(name: str, prompt: str, tools: list[Too
         ("No call.</s>", "No call."),
     ],
 )
-def test_free_text_before_a_call(written: str, text: str, can_drop: bool) -> None:
+def test_free_text_before_a_call(written: str, text: str, can_roll_back: bool) -> None:
     fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "auto", "max_value_tokens": 40}
-    result = tooldec(Writer("Q", written, can_drop=can_drop), "Q", lookup(CHINESE), **fields)
+    result = tooldec(Writer("Q", written, can_roll_back=can_roll_back), "Q", lookup(CHINESE), **fields)
     if written == "See [1]":
         assert result.text.startswith(text)
     else:
@@ -135,10 +135,10 @@ def test_free_text_before_a_call(written: str, text: str, can_drop: bool) -> Non
         assert (result.text, result.calls, result.truncated) == (text, called, False)
 
 
-@pytest.mark.parametrize("can_drop", [True, False])
-def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(can_drop: bool) -> None:
+@pytest.mark.parametrize("can_roll_back", [True, False])
+def test_a_token_that_goes_on_wrongly_behind_the_opener_is_cut(can_roll_back: bool) -> None:
     token = next(t.decode() for t in TABLE.texts if t and re.fullmatch(rb"[^\[]*\[[^\[p]+", t))
-    result = tooldec(Writer("Q", f"x{token}", can_drop=can_drop), "Q", lookup(PING), tool_choice="auto")
+    result = tooldec(Writer("Q", f"x{token}", can_roll_back=can_roll_back), "Q", lookup(PING), tool_choice="auto")
     assert result.text == f"x{token[: token.index('[')]}[ping()]" and result.calls == (Call("ping", {}),)
 
 
@@ -171,7 +171,7 @@ def test_a_value_beyond_the_limit_is_reported(
 
 def test_the_end_of_the_context_is_reported() -> None:
     fields = {"max_value_tokens": 10**6}
-    room = PreparedTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).shortest
+    room = CompiledTools(lookup(WEATHER), TABLE, DecodeOptions(**fields)).shortest
     ids, engine = [5] * (4096 - room), RandomEngine(TABLE.texts, bias=BIASES["never closes"])
     result = tooldec(engine, ids, lookup(WEATHER), **fields)
     assert result.truncated and len(result.token_ids) == room

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
-from tooldecoding.calls.prepared_tools import PreparedTools
+from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
@@ -65,9 +65,10 @@ class Event:
 class Agent:
     """Lets a model call tools until it answers with text.
 
+    ToolDecodingError if two tools have one name.
+
     Parameters
     ----------
-    decoder : ToolDecoder
     tools : sequence of AgentTool or callable
         Those of ``McpServers``, and Python functions.
     approve : callable, optional
@@ -87,11 +88,6 @@ class Agent:
     notes : list of str
         What is wrong with tools, a line each: those that are left out because their documentation cannot be read or no
         call can obey it, and names that the call format cannot write.
-
-    Raises
-    ------
-    ToolDecodingError
-        If two tools have one name.
     """
 
     def __init__(
@@ -107,7 +103,7 @@ class Agent:
 
         def demand(spec: ToolSpec) -> None:
             demand_callable(spec)
-            shortest = PreparedTools(LookupDictionary((spec,)), decoder.table, options).shortest
+            shortest = CompiledTools(LookupDictionary((spec,)), decoder.table, options).shortest
             if shortest >= (room := decoder.context or shortest + 1):
                 raise DocumentationError(f"a call needs at least {shortest} tokens, but the model's context is {room}")
 
@@ -125,18 +121,14 @@ class Agent:
     def run(self, question: str, tool_choice: str | None = None, **options: Any) -> Iterator[Event]:
         """Ask, and yield what happens; a second question goes on with the conversation.
 
+        ToolDecodingError as ``ToolDecoder.chat``.
+
         Parameters
         ----------
-        question : str
         tool_choice : str, optional
             As of ``ToolDecoder.chat``, for the first turn; behind a result the model decides.
         **options
             Fields of ``DecodeOptions``.
-
-        Raises
-        ------
-        ToolDecodingError
-            As ``ToolDecoder.chat``.
         """
         self.messages.append({"role": "user", "content": question})
         documentation = [tool.documentation for tool in self.tools.values()]

@@ -133,11 +133,8 @@ def read_mcp_config(path: str | Path) -> list[McpServer]:
     ``${NAME}`` in a text stands for a variable of the environment. Entries with ``"disabled": true`` or ``"enabled":
     false`` are left out.
 
-    Raises
-    ------
-    ConfigError
-        If the file cannot be read, an entry has neither ``command`` nor ``url`` or both, asks for a transport other
-        than stdio, streamable HTTP and SSE, or names a variable that is not set.
+    ConfigError if the file cannot be read, an entry has neither ``command`` nor ``url`` or both, asks for a transport
+    other than stdio, streamable HTTP and SSE, or names a variable that is not set.
     """
     text = read_text(Path(path), ConfigError)
     for left_out in (_COMMENT, _LAST_COMMA):

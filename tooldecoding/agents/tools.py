@@ -76,15 +76,9 @@ def runnable(
 ) -> tuple[list[AgentTool], list[str]]:
     """Return tools by the names that the model calls them, and a line for each that no model can be shown or call.
 
-    Parameters
-    ----------
-    demand : callable
-        Raises a ToolDecodingError for a tool that cannot be called.
+    ToolDecodingError if a function has the name of a tool before it; a server's tool is left out then.
 
-    Raises
-    ------
-    ToolDecodingError
-        If a function has the name of a tool before it; a server's tool is left out then.
+    ``demand``: raises a ToolDecodingError for a tool that cannot be called.
     """
     usable: list[AgentTool] = []
     names: set[str] = set()

@@ -22,11 +22,11 @@ from tooldecoding.chat.tools import NO_TOOLS, read_tool_choice, read_tools
 from tooldecoding.cli.console import going_on, progress_bar
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.cli.lookup import print_misfits, print_unenforced
-from tooldecoding.cluster.place import place_of
+from tooldecoding.cluster.workers import workers_of
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import json_line
-from tooldecoding.files.kept import Kept
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.request import Request
 
@@ -47,10 +47,7 @@ def decoding(
 ) -> Callable[[Sequence[Entry]], Iterator[tuple[int, dict[str, Any]]]]:
     """Return what makes the results of rows.
 
-    Parameters
-    ----------
-    documentation : Documentation or None
-        For rows without ``tools``.
+    ``documentation``: for rows without ``tools``.
     """
     decoder = ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=command.prompt_cache_mb)
     return partial(_results, decoder, command.batch_size, RowReader(command, documentation))
@@ -59,16 +56,13 @@ def decoding(
 class RowReader:
     """Reads what stands in rows; documentation that many rows share is read once.
 
-    Parameters
-    ----------
-    documentation : Documentation or None
-        For rows without ``tools``.
+    ``documentation``: for rows without ``tools``.
     """
 
     def __init__(self, command: DecodeCommand, documentation: Documentation | None) -> None:
         self._command = command
         self._documentation = documentation
-        self._kept: Kept[Documentation] = Kept(_KEPT_TOOLS)
+        self._cache = LruCache[str, Documentation](_KEPT_TOOLS)
 
     def read(self, entry: Entry) -> tuple[Content, Documentation | None, DecodeCommand]:
         """Read a row, with the options that it has; ToolDecodingError if it cannot be decoded."""
@@ -79,7 +73,7 @@ class RowReader:
         if tools is not None:
             read = read_tools if isinstance(content, Conversation) else Documentation.read
             text = json_line([read.__name__, tools])
-            documentation = self._kept.of(text, lambda: read(tools, f"{place}: tools", command.on_duplicate))
+            documentation = self._cache.of(text, lambda: read(tools, f"{place}: tools", command.on_duplicate))
         if choice is not None:
             command = replace(command, tool_choice=read_tool_choice(choice, f"{place}: tool_choice"))
         return content, documentation, command
@@ -122,17 +116,14 @@ def _results(
 def decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
     """Decode all rows without a result, with a progress bar, and print how many were decoded, skipped and failed.
 
+    ToolDecodingError if rows, results, model or cluster cannot be used. Results that were written before stay.
+
     Parameters
     ----------
     name : str
         As ``open_source`` takes it.
     documentation : Documentation or None
         For rows without ``tools``.
-
-    Raises
-    ------
-    ToolDecodingError
-        If rows, results, model or cluster cannot be used. Results that were written before stay.
     """
     if command.ray is not None:
         demand_extra("ray", "ray")
@@ -144,15 +135,15 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
         first = list(islice(rows, size))  # what is wrong with it shows before a model is loaded
         rest = iter(lambda: list(islice(rows, size)), [])
         groups = chain([first] if first else [], rest)
-        with place_of(command) as place:
-            spread = place.start(partial(decoding, command, documentation))
+        with workers_of(command) as workers:
+            map_groups = workers.start(partial(decoding, command, documentation))
             if documentation is not None:
                 print_unenforced(documentation.lookup)
             if first:
-                _warn(first[0], documentation, command, place.tokenizer)
+                _warn(first[0], documentation, command, workers.tokenizer)
             decoded = failed = shown = 0
             with going_on(command.out), progress_bar("decoding", source.total) as advance:
-                for _, found in spread(groups, results.begin):
+                for _, found in map_groups(groups, results.begin):
                     results.write(found)
                     failed += sum("error" in result for result in found)
                     decoded += len(found)

@@ -34,15 +34,9 @@ def make_request(
 ) -> Request:
     """Make the request for a prompt, messages or a dialogue.
 
-    Parameters
-    ----------
-    documentation : Documentation or None
-        What stands beside it; without it, what stands in a prompt or dialogue. Messages need none.
+    ToolDecodingError if there is no documentation, or the template does not fit.
 
-    Raises
-    ------
-    ToolDecodingError
-        If there is no documentation, or the template does not fit.
+    ``documentation``: what stands beside it; without it, what stands in a prompt or dialogue. Messages need none.
     """
     if not content:
         raise PromptError("the prompt is empty")
@@ -104,10 +98,7 @@ def each_decoded(
 ) -> Iterator[tuple[int, T | ToolDecodingError]]:
     """Decode together; if that fails, the rest one by one, so that only the request at fault gets the error.
 
-    Parameters
-    ----------
-    decode : callable
-        ``ToolDecoder.run_each``, say: returns the number and the result of each request.
+    ``decode``: ``ToolDecoder.run_each``, say: returns the number and the result of each request.
     """
     left = dict(enumerate(requests))
     try:

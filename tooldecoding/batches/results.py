@@ -32,6 +32,9 @@ class Results:
 
     What stands is checked against what is asked for now. A result is on the disk when ``write`` returns.
 
+    PromptError if the file holds anything but results, or results without manifest, or of other settings. No file is
+    touched.
+
     Parameters
     ----------
     out : Path or None
@@ -45,11 +48,6 @@ class Results:
     ----------
     skipped : int
         Rows that have a result.
-
-    Raises
-    ------
-    PromptError
-        If the file holds anything but results, or results without manifest, or of other settings. No file is touched.
     """
 
     def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
@@ -101,10 +99,7 @@ class Results:
     def begin(self, model: Mapping[str, str]) -> None:
         """Take the identity of the model, before any results, and write it into the manifest.
 
-        Raises
-        ------
-        PromptError
-            If there are results of another model, or the files cannot be written.
+        PromptError if there are results of another model, or the files cannot be written.
         """
         if self._file is None:
             return
@@ -145,10 +140,7 @@ class Results:
 def open_results(options: DecodeCommand, documentation: Documentation | None) -> Iterator[Results]:
     """Return where results go; no other process may write ``--out`` inside the block.
 
-    Raises
-    ------
-    PromptError
-        As ``Results``; if another process writes the file, or the folder cannot be written.
+    PromptError as ``Results``; if another process writes the file, or the folder cannot be written.
     """
     if options.out is None:
         yield Results(None, options, documentation)

@@ -52,10 +52,7 @@ def entries(source: Source) -> Iterator[Entry]:
     A row without an id is called ``row-`` and its digest, so that an inserted line renames no other; the second of
     equal rows ends with ``-2``, and so on.
 
-    Raises
-    ------
-    PromptError
-        If there are no rows, or two rows have one id; if the source cannot be read.
+    PromptError if there are no rows, or two rows have one id; if the source cannot be read.
     """
     seen: set[str | int] = set()
     repeats: Counter[str] = Counter()

@@ -54,17 +54,11 @@ class Source(NamedTuple):
 def open_source(name: str) -> Source:
     """Return the rows of a batch.
 
-    Parameters
-    ----------
-    name : str
-        ``hub:OWNER/NAME``, ``hub:OWNER/NAME:SPLIT`` or ``hub:OWNER/NAME/SUBSET:SPLIT``; a file ending in ``.parquet``,
-        ``.csv`` or ``.csv.gz``; any other file of JSON lines, which may be compressed (``.gz``); ``-`` for JSON lines
-        on standard input.
+    PromptError if it cannot be read, or no row can have content.
 
-    Raises
-    ------
-    PromptError
-        If it cannot be read, or no row can have content.
+    ``name``: ``hub:OWNER/NAME``, ``hub:OWNER/NAME:SPLIT`` or ``hub:OWNER/NAME/SUBSET:SPLIT``; a file ending in
+    ``.parquet``, ``.csv`` or ``.csv.gz``; any other file of JSON lines, which may be compressed (``.gz``); ``-`` for
+    JSON lines on standard input.
     """
     if name != "-" and not name.startswith(_HUB):
         demand_file(Path(name), PromptError)

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from lookup.dictionary import ParameterSpec
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar
-from tooldecoding.calls.prepared_tools import PreparedTool
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.value_end import ValueState
-from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.tokens.branch import Beginning
 
 SHORTEST = 2
@@ -27,7 +26,9 @@ _LOOKED_UP = 64
 """Limit of characters of a value's end that are looked up in the prompt."""
 _WRITTEN_BEFORE = 8
 """Characters of a value's end that are looked up in the value itself, which may go round in circles."""
+# [" of ["New Yo: looked up in the prompt is New Yo
 _STARTS = re.compile(r".*['\"\[({:,]\s*", re.DOTALL)
+# ...and of the prompt's New York" only rk is expected
 _ENDS = re.compile(r"[\n\"']")
 
 
@@ -38,26 +39,24 @@ class Drafts:
     ----------
     draft_tokens : int
         Limit of tokens of a draft.
+
+    Attributes
+    ----------
+    begun : Counter
+        Key -> how many branches have begun its value.
     """
 
-    def __init__(self, prompt: str, tool: PreparedTool, draft_tokens: int) -> None:
+    def __init__(self, prompt: str, tool: CompiledTool, draft_tokens: int) -> None:
         self.prompt = prompt
         self._tool = tool
         self._longest = draft_tokens * _CHARACTERS_PER_TOKEN
-        self._begun: Counter[str] = Counter()
+        self.begun: Counter[str] = Counter()
         self._unfinished: dict[str, list[ValueState]] = {}
         self._finished: dict[str, Counter[str]] = {}
-        self._given: dict[str, str] = {}
-        self._closing_mark = _closing_mark(tool.call_format)
-        self._mark_parts = _beginnings(self._closing_mark)
-
-    def begin(self, key: str) -> None:
-        """Note that a branch begins the value of a key."""
-        self._begun[key] += 1
-
-    def times_begun(self, key: str) -> int:
-        """Return how many branches have begun the value of a key."""
-        return self._begun[key]
+        self._quoted: dict[str, str] = {}
+        notation = tool.call_format.notation
+        self._closing_mark = "" if isinstance(notation, str) else notation.mark  # of a text, if it is more than a quote
+        self._mark_parts = [self._closing_mark[:end] for end in range(1, len(self._closing_mark))]
 
     def watch(self, key: str, state: ValueState) -> None:
         """Note a value that a branch is writing."""
@@ -87,18 +86,18 @@ class Drafts:
 
         That is the rest of the literal, and the keys that will be injected behind it with their values.
         """
-        literal = self._known(spec.name, written)
+        literal = self._finished_value(spec.name, written)
         if literal is None:
-            longer = self._furthest(spec.name, written)
-            return longer[len(written) :] + self._unknown(spec, longer)
+            longer = self._longest_partial(spec.name, written)
+            return longer[len(written) :] + self._continuation(spec, longer)
         text, call_format = literal[len(written) :], self._tool.call_format
         agreed = len(self._finished[spec.name]) == 1
         for key in next_keys:
             if not agreed or len(text) > self._longest:
                 return text
-            value = self._known(key, "")
+            value = self._finished_value(key, "")
             if value is None:
-                value = self._furthest(key, self._tool.grammar(self._tool.spec.parameter(key)).opener)
+                value = self._longest_partial(key, self._tool.grammar(self._tool.spec.parameter(key)).opener)
             text += call_format.separator + call_format.key(key) + value
             agreed = len(self._finished.get(key, ())) == 1
         return text if self._tool.spec.optional else self._without_end(text)
@@ -107,38 +106,35 @@ class Drafts:
         """Return the rest of a call's last value without the mark that closes it: nothing is decided behind that."""
         return text.removesuffix(self._closing_mark) if self._closing_mark else text.removesuffix("'").removesuffix('"')
 
-    def _known(self, key: str, written: str) -> str | None:
+    def _finished_value(self, key: str, written: str) -> str | None:
         """Return the most frequent literal of a key that begins with ``written``."""
         fitting = {text: n for text, n in self._finished.get(key, Counter()).items() if text.startswith(written)}
         return max(fitting, key=lambda text: fitting[text]) if fitting else None
 
-    def _furthest(self, key: str, written: str) -> str:
+    def _longest_partial(self, key: str, written: str) -> str:
         """Return the longest value of a key, begun with ``written``, that a branch is writing or has given up."""
         texts = (state.text for state in self._unfinished.get(key, ()))
         return max((text for text in texts if text.startswith(written)), key=len, default=written)
 
-    def _unknown(self, spec: ParameterSpec, written: str) -> str:
+    def _continuation(self, spec: ParameterSpec, written: str) -> str:
         """Return what is expected behind the beginning of a literal that no order has finished yet."""
         grammar = self._tool.grammar(spec)
-        if self._ends_in_mark(written, len(grammar.opener)):
+        if any(written.endswith(part, len(grammar.opener)) for part in self._mark_parts):
             return grammar.close(written)
         if written == grammar.opener:
-            return self._given_for(spec.name, grammar)
+            return self._last_quoted(spec.name, grammar)
         value = written.removeprefix(grammar.opener)
-        return self._in_value(value) or self._in_prompt(value)
+        return self._repetition(value) or self._prompt_lookup(value)
 
-    def _ends_in_mark(self, written: str, begin: int) -> bool:
-        """Whether a literal ends with the beginning of the mark that closes it."""
-        return any(written.endswith(part, begin) for part in self._mark_parts)
-
-    def _given_for(self, key: str, grammar: ValueGrammar) -> str:
+    def _last_quoted(self, key: str, grammar: ValueGrammar) -> str:
         """Return the last quoted text behind the key in the prompt, closed: in an earlier call, or a tool's result."""
-        if key not in self._given:
-            given = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self.prompt)
-            self._given[key] = _closed(given[-1], grammar) if given else ""
-        return self._given[key]
+        if key not in self._quoted:
+            # city="Rome" and "city": "Rome" give Rome
+            quoted = re.findall(rf"""\b{re.escape(key)}(?:=|["']: ?)["']([^"'\n]*)["']""", self.prompt)
+            self._quoted[key] = _closed(quoted[-1], grammar) if quoted else ""
+        return self._quoted[key]
 
-    def _in_value(self, written: str) -> str:
+    def _repetition(self, written: str) -> str:
         """Return what follows the last earlier occurrence of the end of ``written`` in itself, again and again."""
         end = written[-_WRITTEN_BEFORE:]
         place = written.rfind(end, 0, len(written) - 1)
@@ -147,7 +143,7 @@ class Drafts:
         circle = written[place + len(end) :]
         return circle * (self._longest // len(circle) + 1)
 
-    def _in_prompt(self, written: str) -> str:
+    def _prompt_lookup(self, written: str) -> str:
         """Return what follows the last occurrence of the end of ``written`` in the prompt."""
         end = written[-_LOOKED_UP:]
         start = _STARTS.match(end)
@@ -167,14 +163,3 @@ def _closed(text: str, grammar: ValueGrammar) -> str:
         return text + grammar.close(grammar.opener + text)
     except LiteralError:
         return ""
-
-
-def _closing_mark(call_format: CallFormat) -> str:
-    """Return the mark that closes a text, where it is more than a quote."""
-    notation = call_format.notation
-    return "" if isinstance(notation, str) else notation.mark
-
-
-def _beginnings(text: str) -> list[str]:
-    """Return the beginnings of a text, but not itself."""
-    return [text[:end] for end in range(1, len(text))]

@@ -42,7 +42,7 @@ async def _apostrophe(branch: Branch, state: ValueState, pick: Pick, piece: byte
     """Return an apostrophe with its escape: ``'m`` behind ``'I``, or ``'`` behind ``'O`` if a letter is likeliest."""
     if escaped := _of_word(state, piece):
         return escaped
-    if pick.piece != piece or not branch.fed.engine.can_drop or not (escaped := _of_word(state, piece + b"a")):
+    if pick.piece != piece or not branch.fed.engine.can_roll_back or not (escaped := _of_word(state, piece + b"a")):
         return None
     [[behind]] = await branch.fed.behind([(pick.token,)])
     return escaped[:-1] if begins_with_letter(branch.table.texts[behind.best] or b"") else None
@@ -57,9 +57,7 @@ def _of_word(state: ValueState, piece: bytes) -> bytes | None:
     return state.kept(begun + b"\\'" + rest)
 
 
-async def _backslashes(
-    branch: Branch, state: ValueState, pick: Pick, piece: bytes, conversation: str
-) -> bytes | None:
+async def _backslashes(branch: Branch, state: ValueState, pick: Pick, piece: bytes, conversation: str) -> bytes | None:
     """Return a piece with its backslashes doubled, if the model copies them from the conversation as they stand there.
 
     Worked example: the user writes ``C:\\new``, and the model ``"C:`` and then ``\\new``. The text so far, ``C:``, with

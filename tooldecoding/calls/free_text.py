@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -22,11 +22,15 @@ Limit = Callable[[], int]
 """Returns how many tokens may be written from here on."""
 
 _END: Final = END.encode()
+# get_wether of [get_wether(city=
 _NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
+# city= behind [get_wether( or the )] of a call without keys; no sentence holds them: [see (below)
 _PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
+# get_ of [get_wether, where get_weather is known, and the t where they part; a sentence has a space there
 _FIRST_WORD = re.compile(rb"[^\s_.]+[_.]")
 _GOES_ON = re.compile(rb"[\w='\"({]")
-_NEITHER = regex.compile(_NAME + r"\((?:\w[\w.-]{0,127}+\(|\),)")
+# [get(get( and [get(), begin calls without keys, again and again
+_NESTED_CALL = regex.compile(_NAME + r"\((?:\w[\w.-]{0,127}+\(|\),)")
 
 
 def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
@@ -112,7 +116,7 @@ class _Opener:
 
 
 @dataclass
-class _Whole:
+class _DialectCall:
     """A call that is opened in a dialect, and a fork that has read nothing behind it where more must be seen."""
 
     opening: Opening
@@ -132,11 +136,7 @@ class TextMode:
     """
 
     def __init__(
-        self,
-        branch: Branch,
-        rules: TextRules,
-        choose: Choose | None = None,
-        show: Callable[[str], None] | None = None,
+        self, branch: Branch, rules: TextRules, choose: Choose | None = None, show: Callable[[str], None] | None = None
     ) -> None:
         self._branch = branch
         self._rules = rules
@@ -147,7 +147,7 @@ class TextMode:
         self._begin = 0  # where the answer begins, behind the thinking
         self._openers: list[_Opener] = []
         self._search = None if rules.search is None else rules.search()
-        self._whole: list[_Whole] = []
+        self._dialect_calls: list[_DialectCall] = []
 
     async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
         """Let the model write; each thinking has a limit of its own."""
@@ -175,7 +175,7 @@ class TextMode:
             self._show_text()
             thinking = self._begun_thinking()
         self._branch.draft = None
-        for back in [opener.back for opener in self._openers] + [whole.back for whole in self._whole]:
+        for back in [opener.back for opener in self._openers] + [call.back for call in self._dialect_calls]:
             if back and not (result and result.branch is back):
                 back.release()
         return result or FreeText(_text(self._written), cut=cut)
@@ -315,21 +315,21 @@ class TextMode:
                 [_, back] = await self._branch.forks(2)
                 back.draft = None
                 back.keep(self._written[before : self._offset(opening.end)], "free")
-            self._whole.append(_Whole(opening, back))
+            self._dialect_calls.append(_DialectCall(opening, back))
         stop = self._stop_place()
-        for whole in list(self._whole):
-            is_call = search.is_call(whole.opening, answer)
-            if is_call and not 0 <= stop < self._offset(whole.opening.end):
-                return self._called(whole, before)
+        for call in list(self._dialect_calls):
+            is_call = search.is_call(call.opening, answer)
+            if is_call and not 0 <= stop < self._offset(call.opening.end):
+                return self._called(call, before)
             if is_call is False:
-                self._whole.remove(whole)
-                if whole.back is not None:
-                    whole.back.release()
+                self._dialect_calls.remove(call)
+                if call.back is not None:
+                    call.back.release()
         return None
 
-    def _called(self, whole: "_Whole", before: int) -> FreeText:
+    def _called(self, call: _DialectCall, before: int) -> FreeText:
         """Return the result for an opening; the white space behind its bracket is written as the dialect has it."""
-        (start, end, name, _, dialect), branch = whole.opening, whole.back
+        (start, end, name, _, dialect), branch = call.opening, call.back
         assert dialect is not None
         if branch is None:
             branch = self._branch
@@ -364,8 +364,8 @@ class TextMode:
                 attempt = attempts.match(behind.decode(errors="ignore"), partial=True)
             if attempt and not attempt.partial and not begins and self._rules.quotable:
                 attempt = None
-            lost = opener.back and begins and self._lost(behind)
-            if lost or (attempt and not attempt.partial):
+            misspelt = opener.back and begins and self._is_misspelt_call(behind)
+            if misspelt or (attempt and not attempt.partial):
                 self._branch.release()
                 return FreeText(_text(text), opener.back)
             if opener.back and not attempt:
@@ -373,14 +373,14 @@ class TextMode:
                 opener.back = None
         return None
 
-    def _lost(self, behind: bytes) -> bool:
+    def _is_misspelt_call(self, behind: bytes) -> bool:
         """Whether the text behind an opener can become neither a call of a known name nor a sentence.
 
         It leaves the known names after the first word of one, ``[get_wether``, or calls without keys: ``[get(get(``.
         """
         size = self._rules.names.agreeing(behind) if self._rules.names else 0
         left = _FIRST_WORD.match(behind[:size]) is not None and _GOES_ON.match(behind, size) is not None
-        return left or _NEITHER.match(behind.decode(errors="ignore")) is not None
+        return left or _NESTED_CALL.match(behind.decode(errors="ignore")) is not None
 
     def _stopped(self, before: int) -> FreeText | None:
         """Return the result if the text is stopped."""
@@ -392,16 +392,12 @@ class TextMode:
 
     def _stop_place(self) -> int:
         """Return where the first stop begins; -1 if there is none."""
-        return min(self._stop_places(), default=-1)
-
-    def _stop_places(self) -> Iterator[int]:
         answer = self._written[self._begin :]
         ends = [(stop, 0) for stop in self._rules.stops]
         if self._rules.line_end:
             ends.append((self._rules.line_end, len(answer) - len(answer.lstrip())))
-        for end, start in ends:
-            if (place := answer.find(end.encode(), start)) >= 0:
-                yield self._begin + place
+        places = (answer.find(end.encode(), start) for end, start in ends)
+        return min((self._begin + place for place in places if place >= 0), default=-1)
 
 
 def _text(written: bytes) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.values.literal_values import read_value
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.chat.messages import Message
 from tooldecoding.grounding.grounding import ASKING, Grounding, ground, is_named
 from tooldecoding.grounding.index import ConversationIndex
@@ -86,7 +86,7 @@ def _without(parameters: list[VotedParameter], unsaid: list[VotedParameter], too
 
 
 def optional_to_offer(
-    tool: PreparedTool, index: ConversationIndex | None, options: DecodeOptions
+    tool: CompiledTool, index: ConversationIndex | None, options: DecodeOptions
 ) -> list[ParameterSpec]:
     """Return the optional keys that a call may have: without those of which ``grounded`` would leave out any value.
 

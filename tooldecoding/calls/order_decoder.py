@@ -7,17 +7,18 @@ keeps what the model prefers there. So the call is the same, and takes about as 
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import ToolDecodingError
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.drafts import Drafts
-from tooldecoding.calls.prepared_tools import PreparedTool
-from tooldecoding.calls.required_keys import Order, decode_orders, shared_keys
+from tooldecoding.calls.order_tree import Order, OrderTree, Values, shared_keys
 from tooldecoding.calls.value_decoder import ValueDecoder
+from tooldecoding.decode_loop import Spawn, run_unless_cancelled, together
 from tooldecoding.options import DecodeOptions
-from tooldecoding.scheduler import spawn, together, until
 from tooldecoding.tokens.branch import Beginning, Branch, Tally
-from voting import CandidateCall, CandidateValue, VotedCall, agrees, draw_orders, order_ranks
+from voting import CandidateCall, VotedCall, agrees, draw_orders, order_ranks
 
 
 class OrderDecoder:
@@ -37,7 +38,7 @@ class OrderDecoder:
 
     def __init__(
         self,
-        tool: PreparedTool,
+        tool: CompiledTool,
         number: int,
         options: DecodeOptions,
         prompt: str,
@@ -70,17 +71,13 @@ class OrderDecoder:
         branch, *others = await branch.forks(1 + len(keys), beginning=self.beginning)
         drafting = dict(zip(keys, others, strict=True))
         # first, so that orders can use what they have found behind a pass
-        tasks = [await spawn(self._draft(drafting, key, values)) for key in keys]
-        await together([decode_orders(self._tool, branch, self._orders, values, self._finish)])
+        tasks = [await Spawn(self._draft(drafting, key, values)) for key in keys]
+        tree = OrderTree(self._tool, values, partial(self._finish, values))
+        await together([tree.decode(branch, self._orders)])
         for task in tasks:
             task.cancel()
         for other in drafting.values():
             other.release()
-        return self.candidates
-
-    @property
-    def candidates(self) -> tuple[CandidateCall, ...]:
-        """One for each order, when all are decoded."""
         return tuple(self._finished[order] for order in self._orders)
 
     def _keys_to_draft(self) -> list[str]:
@@ -96,7 +93,7 @@ class OrderDecoder:
         branch.write(self._tool.call_format.key(key))
         value = values.decode(branch, self._tool.spec.parameter(key), left=0)
         with suppress(ToolDecodingError):  # an order may not come to a place where no token fits
-            await until(lambda: self._drafts.times_begun(key) > 1, value)
+            await run_unless_cancelled(lambda: self._drafts.begun[key] > 1, value)
         drafting.pop(key).release()
 
     def branch_of(self, voted: VotedCall) -> Branch | None:
@@ -114,18 +111,14 @@ class OrderDecoder:
     def _rank(self, candidate: CandidateCall) -> tuple[int, ...]:
         return order_ranks(candidate.order, self._places)
 
-    async def _finish(
-        self, decoder: ValueDecoder, branch: Branch, order: Order, required: tuple[CandidateValue, ...]
-    ) -> None:
+    async def _finish(self, decoder: ValueDecoder, branch: Branch, order: Order, required: Values) -> None:
         """Decode the optional keys of an order, and note its candidate."""
         values = await self._with_optional_keys(decoder, branch, required)
         name, call_format = self._tool.spec.name, self._tool.call_format
         text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
         self._note(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)
 
-    async def _with_optional_keys(
-        self, decoder: ValueDecoder, branch: Branch, values: tuple[CandidateValue, ...]
-    ) -> tuple[CandidateValue, ...]:
+    async def _with_optional_keys(self, decoder: ValueDecoder, branch: Branch, values: Values) -> Values:
         """Let the model choose among the unused keys and the end of the call until it ends it (paper, section 3.1)."""
         unused = list(self._optional)
         while unused := self._tool.fitting(unused, branch.room_behind):
@@ -149,7 +142,7 @@ class OrderDecoder:
             known[1].end()
 
 
-def _value_limit(most: int, room: int | None, tool: PreparedTool) -> int:
+def _value_limit(most: int, room: int | None, tool: CompiledTool) -> int:
     """Return the limit of tokens of a value so that a call with all keys fits in the room."""
     if room is None:
         return most

@@ -5,10 +5,11 @@ For each call: choose a tool, decode its orders, vote, commit the voted call, go
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from tooldecoding.calls.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.calls.confidence import Calibration
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
@@ -16,18 +17,17 @@ from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_
 from tooldecoding.calls.grounded_call import grounded_vote, optional_to_offer, to_ask
 from tooldecoding.calls.next_call import CallsAsList, NextCall
 from tooldecoding.calls.order_decoder import OrderDecoder
-from tooldecoding.calls.prepared_tools import PreparedTool, PreparedTools
 from tooldecoding.calls.sampling import Sampler
 from tooldecoding.chat.messages import Message
+from tooldecoding.decode_loop import together
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
-from tooldecoding.scheduler import together
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
-from voting import VotedCall, carries
+from voting import carries
 
 _TURN = 8
 """Tokens of the prompt's end in which a chat template has written a special token."""
@@ -88,7 +88,7 @@ class PromptDecoder:
 
     def __init__(
         self,
-        tools: PreparedTools,
+        tools: CompiledTools,
         options: DecodeOptions,
         table: TokenTable,
         prompt_ids: Sequence[int],
@@ -141,12 +141,12 @@ class PromptDecoder:
             self._stream.show(answer)
         return await self._calls(written.branch, written.text, answer, self._tools.called(written.opened))
 
-    async def _calls(self, branch: Branch, text: str, answer: Answer, called: PreparedTool | None) -> DecodedPrompt:
+    async def _calls(self, branch: Branch, text: str, answer: Answer, called: CompiledTool | None) -> DecodedPrompt:
         """Decode calls behind free text and the opener, the last text of ``branch``.
 
         Parameters
         ----------
-        called : PreparedTool, optional
+        called : CompiledTool, optional
             The tool of the first call, if its name and bracket are written already.
         """
         calls: list[DecodedCall] = []
@@ -186,7 +186,7 @@ class PromptDecoder:
             decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect, None, self._log_odds)
             if next_call is None:
                 return decoded
-            branch = self._committed(committing[0], orders, tool, call.voted)
+            branch = self._committed(committing[0], orders, tool, call)
             if repeated or not fits:
                 branch.end()
                 return decoded
@@ -205,7 +205,7 @@ class PromptDecoder:
             return None
         return self._tools.next_call(number, self._only)
 
-    async def _name(self, branch: Branch, number: int) -> tuple[PreparedTool, float]:
+    async def _name(self, branch: Branch, number: int) -> tuple[CompiledTool, float]:
         """Let the model choose a tool by the name trie, unless one is given; returns the probability of its name."""
         if self._only is not None:
             branch.write(self._only + self._format.bracket_of(number))
@@ -215,7 +215,7 @@ class PromptDecoder:
 
     async def decode_call(
         self,
-        tool: PreparedTool,
+        tool: CompiledTool,
         orders: OrderDecoder,
         branch: Branch,
         optional: Sequence[ParameterSpec],
@@ -244,20 +244,20 @@ class PromptDecoder:
             text, answer = text + behind, answer._replace(content=answer.content + behind)
         return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
 
-    def _committed(self, named: Branch, orders: OrderDecoder, tool: PreparedTool, voted: VotedCall) -> Branch:
+    def _committed(self, named: Branch, orders: OrderDecoder, tool: CompiledTool, call: DecodedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
 
         This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written
         behind the name, in documentation order.
         """
-        own = orders.branch_of(voted)
+        own = orders.branch_of(call.voted)
         if own is not None:
             named.release()
             return own
-        call_format, written = self._format, [value for c in orders.candidates for value in c.values]
+        call_format, written = self._format, [value for c in call.candidates for value in c.values]
         literals = {
             p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
-            for p in voted.parameters
+            for p in call.voted.parameters
         }
         pairs = [call_format.key(key) + literals[key] for key in call_format.ordered(literals)]
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
@@ -282,15 +282,15 @@ class PromptDecoder:
     async def _free_text(self, branch: Branch) -> FreeText:
         """Let the model write what it may before its calls; the branch of the result ends with the opener."""
         call_format, opener = self._format, self._format.start(0)
-        mode = self._text_mode(branch)
+        mode, thinking_limit = self._text_mode(branch), partial(self._limit, self._options.max_thinking_tokens, branch)
         if self._options.choice not in ("auto", "none"):
-            thought, behind, *_ = await mode.think_first(opener, lambda: self._thinking_limit(branch))
+            thought, behind, *_ = await mode.think_first(opener, thinking_limit)
             behind = behind or branch
             if not thought:
                 return FreeText(await self._opens(behind), behind)
             behind.write(opener)
             return FreeText(thought, behind)
-        written = await mode.write(lambda: self._text_limit(branch), lambda: self._thinking_limit(branch))
+        written = await mode.write(partial(self._limit, self._options.max_text_tokens, branch), thinking_limit)
         if written.dialect is not None:
             self._speak(written.dialect)
         elif written.branch is not None and not written.opened:
@@ -345,24 +345,15 @@ class PromptDecoder:
             if call_format.trigger == call_format.start(0):
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
-        sampler = Sampler(options, self._prompt_ids)
-        return TextMode(branch, rules, sampler.token, None if self._stream is None else self._show_answer)
-
-    def _show_answer(self, text: str) -> None:
-        if self._stream is not None:
-            self._stream.show(self._answer(text))
+        sampler, stream = Sampler(options, self._prompt_ids), self._stream
+        show = None if stream is None else lambda text: stream.show(self._answer(text))
+        return TextMode(branch, rules, sampler.token, show)
 
     def _answer(self, text: str) -> Answer:
         return split_thinking(self._table.special.shown(text), self._opened_thinking)
 
-    def _text_limit(self, branch: Branch) -> int:
-        """Return the limit of free text that leaves room for a call behind it."""
-        return self._limit(self._options.max_text_tokens, branch)
-
-    def _thinking_limit(self, branch: Branch) -> int:
-        return self._limit(self._options.max_thinking_tokens, branch)
-
     def _limit(self, most: int, branch: Branch) -> int:
+        """Return how many of ``most`` tokens of text leave room for a call behind them."""
         if self._options.max_tokens is not None:
             most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
         room = branch.room

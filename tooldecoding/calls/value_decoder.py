@@ -6,9 +6,9 @@ from typing import NamedTuple
 from lookup.dictionary import ParameterSpec
 from lookup.values.grammar import MAX_CLOSING, ValueGrammar
 from lookup.values.literal_values import read_value
+from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.forgotten_escapes import with_escapes
-from tooldecoding.calls.prepared_tools import PreparedTool
 from tooldecoding.calls.value_end import ValueState
 from tooldecoding.tokens.branch import Branch
 from voting import CandidateValue
@@ -31,7 +31,7 @@ class ValueDecoder:
         A value that is written freely is closed behind so many tokens.
     """
 
-    def __init__(self, tool: PreparedTool, drafts: Drafts, max_tokens: int) -> None:
+    def __init__(self, tool: CompiledTool, drafts: Drafts, max_tokens: int) -> None:
         self._tool = tool
         self._drafts = drafts
         self._max_tokens = max_tokens
@@ -48,7 +48,7 @@ class ValueDecoder:
         next_keys : sequence of str
             Will be injected behind the value.
         """
-        self._drafts.begin(spec.name)
+        self._drafts.begun[spec.name] += 1
         grammar = self._tool.grammar(spec)
         if grammar.choices is not None:
             members = _fitting(grammar.choices, _room(branch, left))

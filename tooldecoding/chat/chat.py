@@ -14,7 +14,7 @@ from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
 from tooldecoding.chat.rendering import conversation_prompt, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.errors import ChatWarning, PromptError
@@ -30,10 +30,7 @@ StreamPiece = TextPiece | CallPiece | ChatMessage
 
 
 def chat_request(
-    conversation: Conversation,
-    documentation: Documentation,
-    options: DecodeOptions,
-    tokenizer: PreTrainedTokenizerBase,
+    conversation: Conversation, documentation: Documentation, options: DecodeOptions, tokenizer: PreTrainedTokenizerBase
 ) -> Request:
     """Return the request for a conversation.
 
@@ -50,17 +47,17 @@ def chat_request(
         options = replace(options, tool_choice="none")
     asked = options.format
     options = replace(options, format=chat_format(options, tokenizer))
-    habits = habits_of(tokenizer)
-    if options.next_call_threshold is None and habits.prints_tools:
+    profile = profile_of(tokenizer)
+    if options.next_call_threshold is None and profile.prints_tools:
         options = replace(options, next_call_threshold=0.0)  # a model that was not trained on tools cannot tell
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
-    dialects = asked == AUTO and (options.choice == "auto" or not habits.leaves_out_tools)
-    tools = documentation.as_chat_tools(options.documentation, habits.bare_tools)
+    dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
+    tools = documentation.as_chat_tools(options.documentation, profile.bare_tools)
     said = conversation.messages
-    if habits.leaves_out_tools:
-        conversation = with_tools(conversation, documentation, options.documentation, options.call_format, habits)
+    if profile.leaves_out_tools:
+        conversation = with_tools(conversation, documentation, options.documentation, options.call_format, profile)
         tools = []
-    text = conversation_prompt(conversation, tools, habits, tokenizer)
+    text = conversation_prompt(conversation, tools, profile, tokenizer)
     return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects, conversation=said)
 
 
@@ -117,7 +114,7 @@ class ReplyPieces:
         return ChatMessage(result, tuple(self._ids))
 
     def _new_id(self, call: DecodedCall) -> str:
-        [new] = new_ids(habits_of(self._tokenizer).ids, self._earlier, [call.name])
+        [new] = new_ids(profile_of(self._tokenizer).ids, self._earlier, [call.name])
         self._earlier.append(ToolCall(new, call.name, call.arguments))
         self._ids.append(new)
         return new

@@ -14,7 +14,7 @@ from tooldecoding.chat.call_ids import template_ids
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, Role
 from tooldecoding.chat.probe import chat_prompt
-from tooldecoding.chat.template_habits import Habits
+from tooldecoding.chat.template_profile import TemplateProfile
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.options.decode_options import Detail
@@ -35,7 +35,7 @@ _FORM: Final = Call("tool_name", {"key": "value", "other_key": 5})
 def conversation_prompt(
     conversation: Conversation,
     tools: Sequence[Mapping[str, Any]],
-    habits: Habits,
+    profile: TemplateProfile,
     tokenizer: "PreTrainedTokenizerBase",
 ) -> str:
     """Return the text that the model reads, up to its own turn.
@@ -44,7 +44,7 @@ def conversation_prompt(
     ----------
     tools : sequence of mappings
         In OpenAI's shape.
-    habits : Habits
+    profile : TemplateProfile
         Those of the tokenizer's chat template.
 
     Raises
@@ -54,44 +54,44 @@ def conversation_prompt(
     ModelError
         If the tokenizer has no chat template.
     """
-    _demand_shown_calls(conversation, habits)
-    ids = template_ids(habits.ids, conversation.calls)
-    messages = [_template_message(message, habits, ids) for message in conversation.messages]
+    _demand_shown_calls(conversation, profile)
+    ids = template_ids(profile.ids, conversation.calls)
+    messages = [_template_message(message, profile, ids) for message in conversation.messages]
     text = chat_prompt(tokenizer, messages, tools)
     _demand_shown_texts(conversation, text)
     return text
 
 
-def _template_message(message: Message, habits: Habits, ids: Mapping[str, str]) -> dict[str, Any]:
+def _template_message(message: Message, profile: TemplateProfile, ids: Mapping[str, str]) -> dict[str, Any]:
     """Return a message as the template wants it."""
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.result_of:
         return row | {"tool_call_id": ids[message.result_of.id], "name": message.result_of.name}
     if message.calls:
-        row["content"] = message.content or habits.no_content
-        if message.content and not habits.content_beside_calls:
+        row["content"] = message.content or profile.no_content
+        if message.content and not profile.content_beside_calls:
             warnings.warn(
                 "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
                 f"before a call: {message.content!r:.60}",
                 ChatWarning,
                 stacklevel=2,
             )
-            row["content"] = habits.no_content
-        row["tool_calls"] = [replace(call, id=ids[call.id]).openai(habits.arguments_as_text) for call in message.calls]
-    if message.thinking and habits.thinking_key:
-        row[habits.thinking_key] = message.thinking
-        if message.calls and message.content and not habits.thinking_beside_content:
+            row["content"] = profile.no_content
+        row["tool_calls"] = [replace(call, id=ids[call.id]).openai(profile.arguments_as_text) for call in message.calls]
+    if message.thinking and profile.thinking_key:
+        row[profile.thinking_key] = message.thinking
+        if message.calls and message.content and not profile.thinking_beside_content:
             # gpt-oss takes one text before a call, which it writes as thinking
-            row[habits.thinking_key] = f"{message.thinking}\n\n{message.content}"
-            row["content"] = habits.no_content
+            row[profile.thinking_key] = f"{message.thinking}\n\n{message.content}"
+            row["content"] = profile.no_content
     return row
 
 
-def _demand_shown_calls(conversation: Conversation, habits: Habits) -> None:
+def _demand_shown_calls(conversation: Conversation, profile: TemplateProfile) -> None:
     """PromptError if a call would be left out; a warning if the template writes no calls at all."""
-    if not conversation.calls or habits.shown_calls == "all":
+    if not conversation.calls or profile.shown_calls == "all":
         return
-    if habits.shown_calls == "none":
+    if profile.shown_calls == "none":
         warnings.warn("the model's chat template does not write the calls of earlier turns", ChatWarning, stacklevel=2)
         return
     for number, message in enumerate(conversation.messages):
@@ -121,7 +121,11 @@ def _demand_shown_texts(conversation: Conversation, text: str) -> None:
 
 
 def with_tools(
-    conversation: Conversation, documentation: Documentation, detail: Detail, call_format: CallFormat, habits: Habits
+    conversation: Conversation,
+    documentation: Documentation,
+    detail: Detail,
+    call_format: CallFormat,
+    profile: TemplateProfile,
 ) -> Conversation:
     """Return a conversation that shows the tools and how to call them, for a chat template that prints none.
 
@@ -133,20 +137,20 @@ def with_tools(
     ----------
     detail : {"full", "signatures", "names"}
         What is printed of each tool.
-    habits : Habits
+    profile : TemplateProfile
         Those of the template.
     """
     messages = list(conversation.messages)
-    if habits.shown_calls == "none":
+    if profile.shown_calls == "none":
         messages = _without_calls(messages, call_format)
     if len(documentation.lookup):
         instruction = _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
-        role: Role = "system" if habits.takes_system else "user"
+        role: Role = "system" if profile.takes_system else "user"
         if all(message.role != role for message in messages):
             messages.insert(0, Message(role, ""))
         place = next(n for n, message in enumerate(messages) if message.role == role)
         said = messages[place].content
-        both = (said, instruction) if habits.takes_system else (instruction, said)
+        both = (said, instruction) if profile.takes_system else (instruction, said)
         messages[place] = replace(messages[place], content="\n\n".join(filter(None, both)))
     return Conversation(tuple(messages))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.errors import ModelError
 from tooldecoding.options.decode_command import DecodeCommand, Template
 from tooldecoding.options.decode_options import AUTO, DecodeOptions
@@ -33,10 +33,7 @@ Content = str | Sequence[Message] | Conversation
 
 
 def template_of(
-    content: Content,
-    documentation: Documentation | None,
-    options: DecodeCommand,
-    tokenizer: "PreTrainedTokenizerBase",
+    content: Content, documentation: Documentation | None, options: DecodeCommand, tokenizer: "PreTrainedTokenizerBase"
 ) -> Template:
     """Return the template of one prompt or dialogue; never ``auto``.
 
@@ -53,7 +50,7 @@ def template_of(
         return "api-bank"
     if documentation is None:
         return "raw"
-    if habits_of(tokenizer).takes_messages:
+    if profile_of(tokenizer).takes_messages:
         return "chat"
     return "bfcl" if options.format == FORMATS["bfcl"] else "api-bank"
 
@@ -88,9 +85,9 @@ def chat_format(options: DecodeOptions, tokenizer: "PreTrainedTokenizerBase") ->
     if options.format != AUTO:
         return options.format
     try:
-        return habits_of(tokenizer).detected.call_format.name
+        return profile_of(tokenizer).detected.call_format.name
     except ModelError:
-        if habits_of(tokenizer).leaves_out_tools or (options.tool_choice == "none" and tokenizer.chat_template):
+        if profile_of(tokenizer).leaves_out_tools or (options.tool_choice == "none" and tokenizer.chat_template):
             return PRINTED  # a text without calls has no format
         raise
 
@@ -98,7 +95,7 @@ def chat_format(options: DecodeOptions, tokenizer: "PreTrainedTokenizerBase") ->
 def chat_misfits(name: str, tokenizer: "PreTrainedTokenizerBase") -> Iterator[str]:
     """Yield a warning if a chat template writes calls in another format."""
     try:
-        written = name if name == AUTO else habits_of(tokenizer).detected.call_format.name
+        written = name if name == AUTO else profile_of(tokenizer).detected.call_format.name
     except ModelError:
         written = name
     if written != name:

@@ -18,9 +18,9 @@ from tooldecoding.files.json_lines import json_line
 from tooldecoding.options import changed
 from tooldecoding.options.decode_command import McpOptions
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
-from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import Count, CountOrNone, Share, option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 if TYPE_CHECKING:
     from tooldecoding.agents.agent import Event
@@ -80,7 +80,7 @@ class _Approval:
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def agent(given: Given) -> None:
+def agent(given: ParsedArguments) -> None:
     """Let the model call tools of MCP servers until it answers; asks before each call, and shows how certain it is."""
     from tooldecoding.agents.agent import Agent
 

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import Option
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 CONFIG: Final = Option(
     None, "Settings; a bare name is looked up in configs/.", metavar="FILE.yaml", name="config", type=str | None
@@ -55,7 +55,7 @@ class Command:
     """
 
     name: str
-    run: Callable[[Given], None]
+    run: Callable[[ParsedArguments], None]
     options: tuple[Option, ...]
     file_options: tuple[Option, ...] = ()
     panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Command:
 
         def run(context: typer.Context, **values: Any) -> None:
             given = {name: value for name, value in values.items() if value not in (None, [])}
-            self.run(Given(given, given.pop(CONFIG.name, None), context.invoked_subcommand))
+            self.run(ParsedArguments(given, given.pop(CONFIG.name, None), context.invoked_subcommand))
 
         context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
         parameters = [context, *map(self._parameter, self.listed)]

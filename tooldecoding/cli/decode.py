@@ -20,9 +20,9 @@ from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_command import DecodeCommand, read_decode_command
-from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import ModelOptions
 from tooldecoding.options.option import options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 if TYPE_CHECKING:
     from tooldecoding.calls.decoded_call import DecodedCall
@@ -140,7 +140,7 @@ def _counters_table(counters: "Counters") -> Table:
 # torch and transformers take seconds to import: the functions that need them import them
 
 
-def decode(given: Given) -> None:
+def decode(given: ParsedArguments) -> None:
     """Decode tool calls: documentation in, voted call out. Options go before the file, the file before defaults."""
     command = read_decode_command(given)
     documentation = None

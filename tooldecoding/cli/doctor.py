@@ -12,9 +12,9 @@ from tooldecoding.cli.console import output_console, shown, table
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import Strategy
-from tooldecoding.options.given import Given
 from tooldecoding.options.model_options import LoadOptions
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 # torch and transformers take seconds to import: the functions that need them import them
 
@@ -30,7 +30,7 @@ class DoctorCommand(LoadOptions):
     strategy: Strategy = option("auto", "How orders share a forward pass; auto finds out what the model supports.")
 
 
-def doctor(given: Given) -> None:
+def doctor(given: ParsedArguments) -> None:
     """Show what is found about a model before the first decode, and check it.
 
     Exit code 1 if something needs your attention: each problem is one line that says what to do.

@@ -22,8 +22,8 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
 from tooldecoding.options.decode_command import DecodeCommand, McpOptions, Template
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import option, options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
@@ -50,7 +50,7 @@ class LookupCommand(McpOptions):
     on_duplicate: OnDuplicate = option("error", "What happens to two tools of one name.")
 
 
-def lookup(given: Given) -> None:
+def lookup(given: ParsedArguments) -> None:
     """Show what the documentation says of each tool: keys, types, required or optional, enums, defaults."""
     command = given.read(LookupCommand)
     if (command.docs is None) == (not command.mcp and command.mcp_config is None):

@@ -6,15 +6,15 @@ from typing import Final
 
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
-from tooldecoding.options.given import Given
 from tooldecoding.options.option import options_of
+from tooldecoding.options.parsed_arguments import ParsedArguments
 from tooldecoding.options.serve_command import KEY_VARIABLE, LOOPBACK, ServeCommand
 
 _OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
 """Options of a decode that each request has for itself."""
 
 
-def serve(given: Given) -> None:
+def serve(given: ParsedArguments) -> None:
     """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
     command = _read(given)
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
@@ -34,7 +34,7 @@ def serve(given: Given) -> None:
             run_replicas(command, bound, lambda: _read(given))
 
 
-def _read(given: Given) -> ServeCommand:
+def _read(given: ParsedArguments) -> ServeCommand:
     return given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
 
 

@@ -20,7 +20,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import share_of
-from tooldecoding.cluster.place import I, R, Ready, Spread, Task
+from tooldecoding.cluster.local_worker import Item, MakeGroupDecoder, MapGroups, OnModelLoaded, Pairs, Result
 from tooldecoding.errors import ModelError
 from tooldecoding.models.sources import identify
 
@@ -39,7 +39,7 @@ _OF_WORKERS: Final = ("version", "node")
 Load = Callable[[str], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
 
 
-class There:
+class RayWorkers:
     """The actors of a cluster that this process has joined.
 
     Parameters
@@ -63,8 +63,8 @@ class There:
         self._share = share_of(actors, gpus)
         self.device = "cuda" if self._share.gpus else "cpu"
 
-    def start(self, task: Task[I, R]) -> Spread[I, R]:
-        """As ``Here``; the actors live as long as they have groups, all of which are read first.
+    def start(self, make: MakeGroupDecoder[Item, Result]) -> MapGroups[Item, Result]:
+        """As ``LocalWorker``; the actors live as long as they have groups, all of which are read first.
 
         Raises
         ------
@@ -72,23 +72,23 @@ class There:
             Later, if workers cannot load the model, load different ones, or die too often.
         """
 
-        def spread(groups: Iterable[Sequence[I]], ready: Ready | None) -> Iterator[tuple[Sequence[I], Sequence[R]]]:
+        def map_groups(groups: Iterable[Sequence[Item]], on_model_loaded: OnModelLoaded | None) -> Pairs[Item, Result]:
             stored = [ray.put(group) for group in groups]
             first: Mapping[str, str] = {}
-            for answer in self._answers(task, stored) if stored else ():
+            for answer in self._answers(make, stored) if stored else ():
                 if isinstance(answer, str):
                     raise ModelError(f"a worker cannot load the model: {answer}")
                 own, items, results = answer
                 if not first:
                     first = own
-                    if ready is not None:
-                        ready({name: part for name, part in own.items() if name not in _OF_WORKERS})
+                    if on_model_loaded is not None:
+                        on_model_loaded({name: part for name, part in own.items() if name not in _OF_WORKERS})
                 _demand_equal(first, own)
                 yield items, results
 
-        return spread
+        return map_groups
 
-    def _answers(self, task: Task[Any, Any], groups: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
+    def _answers(self, make: MakeGroupDecoder[Any, Any], groups: Sequence["ray.ObjectRef[Any]"]) -> Iterator[Any]:
         """Yield what the actors return for each group."""
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
@@ -100,7 +100,7 @@ class There:
             decoded = numbers.map_batches(
                 _Worker,
                 batch_size=1,
-                fn_constructor_args=(task, self._load, self.device, groups),
+                fn_constructor_args=(make, self._load, self.device, groups),
                 compute=ray.data.ActorPoolStrategy(size=self._actors, max_tasks_in_flight_per_actor=2),
                 num_cpus=self._share.cpus,
                 num_gpus=self._share.gpus,
@@ -122,12 +122,14 @@ class There:
 class _Worker:
     """What runs in an actor."""
 
-    def __init__(self, task: Task[Any, Any], load: Load, device: str, groups: Sequence["ray.ObjectRef[Any]"]) -> None:
+    def __init__(
+        self, make: MakeGroupDecoder[Any, Any], load: Load, device: str, groups: Sequence["ray.ObjectRef[Any]"]
+    ) -> None:
         self._groups = groups
         self._error = ""
         try:
             model, tokenizer = load(device)
-            self._run = task(model, tokenizer)
+            self._decode = make(model, tokenizer)
         except ToolDecodingError as error:
             self._error = str(error)
             return
@@ -144,7 +146,7 @@ class _Worker:
             return
         for number in batch["item"]:
             items = ray.get(self._groups[int(number)])
-            found = dict(self._run(items))
+            found = dict(self._decode(items))
             answer = self._own, items, [found[number] for number in range(len(items))]
             yield {"answer": [pickle.dumps(answer)]}
 

@@ -112,7 +112,7 @@ class BatchedEngine(Engine):
         Prefixes of prompts are looked up and stored here.
     """
 
-    can_drop = True
+    can_roll_back = True
     has_spare_positions = False
     """A branch copies the prompt's cache."""
 

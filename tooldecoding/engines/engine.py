@@ -3,9 +3,10 @@
 A *branch* is one growing token sequence. Branches fork; tokens fed before a fork are computed once.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 
@@ -22,22 +23,22 @@ class Feed(NamedTuple):
     branch : BranchId
     tokens : sequence of int
         At least one.
-    ahead : int
+    speculative : int
         Number of speculative tokens at the end of ``tokens``. The engine returns logits before and after each of
         them, and the branch may ``drop`` them. If all tokens are speculative, none stand before the first.
-    among : sequence of ndarrays of int64, optional
+    candidates : sequence of ndarrays of int64, optional
         For each of the logits, the candidate token ids, ascending. The engine may leave out the logits of other tokens.
     """
 
     branch: BranchId
     tokens: Sequence[int]
-    ahead: int = 0
-    among: Sequence[Tokens] | None = None
+    speculative: int = 0
+    candidates: Sequence[Tokens] | None = None
 
     @property
     def answers(self) -> int:
         """How many logits the engine returns: behind each speculative token, and behind the last sure one."""
-        return min(self.ahead + 1, len(self.tokens))
+        return min(self.speculative + 1, len(self.tokens))
 
 
 @dataclass
@@ -111,10 +112,10 @@ class BranchTable(dict[BranchId, B]):
         return [branch for branch, its_root in self._roots.items() if its_root == root]
 
 
-class Engine(Protocol):
-    """Runs the branches of one or several prompts through a model. Engines inherit what they do alike."""
+class Engine(ABC):
+    """Runs the branches of one or several prompts through a model."""
 
-    can_drop: bool
+    can_roll_back: bool
     """Whether a branch can drop tokens. A recurrent state cannot."""
     chunk: int | None
     """A prompt of more tokens may be fed in pieces of so many, so that it does not hold the others; None if it must be
@@ -125,6 +126,7 @@ class Engine(Protocol):
     """Each branch has a ``prompt`` with a ``usage``."""
 
     @property
+    @abstractmethod
     def has_spare_positions(self) -> bool:
         """Whether branches that only write drafts are likely to save more than they cost.
 
@@ -132,13 +134,16 @@ class Engine(Protocol):
         positions that these branches add to it.
         """
 
+    @abstractmethod
     def bytes_for(self, needs: Sequence[Need]) -> float:
         """Return the bytes that the KV cache takes with these prompts open; infinity before the first pass."""
 
     @property
+    @abstractmethod
     def allocated_bytes(self) -> int:
         """Bytes that the KV cache takes now, of all prompts."""
 
+    @abstractmethod
     def open(self, count: int) -> list[BranchId]:
         """Open ``count`` prompts, at any time, and return their empty root branches."""
 
@@ -157,6 +162,7 @@ class Engine(Protocol):
         """
         return 0
 
+    @abstractmethod
     def fork(self, branch: BranchId) -> BranchId:
         """Return a new branch that continues from everything fed to ``branch``."""
 
@@ -164,9 +170,11 @@ class Engine(Protocol):
         """End a branch: it is not fed any more."""
         self._branches.remove(branch)
 
+    @abstractmethod
     def drop(self, branch: BranchId, count: int) -> None:
         """Remove the last ``count`` tokens of a branch."""
 
+    @abstractmethod
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
         """Compute all feeds, one for each branch, in one forward pass if the engine can.
 

@@ -67,17 +67,17 @@ _FEW = 8
 
 
 class Wanted(NamedTuple):
-    """A position of the pass whose logits are needed: of the tokens ``among``, or of all if None."""
+    """A position of the pass whose logits are needed: of the tokens ``candidates``, or of all if None."""
 
     row: int
     column: int
-    among: Tokens | None
+    candidates: Tokens | None
 
 
 def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
     """Return the positions whose logits a feed needs. Its last token is at column ``end - 1`` of ``row``."""
     first = end - feed.answers
-    return [Wanted(row, first + i, among) for i, among in enumerate(feed.among or [None] * feed.answers)]
+    return [Wanted(row, first + i, candidates) for i, candidates in enumerate(feed.candidates or [None] * feed.answers)]
 
 
 class LanguageModel:
@@ -121,8 +121,8 @@ class LanguageModel:
     ) -> tuple[list[NextTokenLogits], Any]:
         output = self.model.base_model(**arguments)
         hidden = output.last_hidden_state
-        full = [w for w in wanted if not self._are_few(w.among)]
-        few = [(hidden[w.row, w.column][None], w.among) for w in wanted if self._are_few(w.among)]
+        full = [w for w in wanted if not self._are_few(w.candidates)]
+        few = [(hidden[w.row, w.column][None], w.candidates) for w in wanted if self._are_few(w.candidates)]
         states, chosen = _at(hidden, full), [self._among(state, tokens) for state, tokens in few]
         rows = self._buffers.rows(states, chosen) if self._buffers else LogitRows(self._complete(states), chosen)
         complete = iter([NextTokenLogits(rows, i) for i in range(len(full))])
@@ -133,7 +133,7 @@ class LanguageModel:
                 for number, (state, tokens) in enumerate(few)
             ]
         )
-        return [next(partly if self._are_few(w.among) else complete) for w in wanted], output
+        return [next(partly if self._are_few(w.candidates) else complete) for w in wanted], output
 
     def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
         assert self._weight is not None

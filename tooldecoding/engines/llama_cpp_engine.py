@@ -218,7 +218,7 @@ class LlamaCppEngine(Engine):
         See Engine.
     """
 
-    can_drop = True
+    can_roll_back = True
     has_spare_positions = False
     """A position costs nearly as much as a pass."""
     chunk: int | None = _BATCH // 4

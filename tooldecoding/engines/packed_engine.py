@@ -57,7 +57,7 @@ class PackedEngine(Engine):
         Prefixes of prompts are looked up and stored here.
     """
 
-    can_drop = True
+    can_roll_back = True
 
     def __init__(self, model: LanguageModel, prefix_cache: PrefixCache[States] | None = None) -> None:
         self._model = model

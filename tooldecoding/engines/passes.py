@@ -38,13 +38,13 @@ _NONE_WANTED = (np.zeros(1, np.int64),)
 
 def tokens_in_front(feed: Feed) -> int:
     """Return the tokens before the first whose logits are wanted: drafts are not fed in pieces."""
-    return len(feed.tokens) - feed.ahead - 1
+    return len(feed.tokens) - feed.speculative - 1
 
 
 def cut(feed: Feed, size: int) -> tuple[Feed, Feed]:
     """Return a piece of the first ``size`` tokens of a feed, which has at least so many in front, and the rest."""
-    branch, tokens, ahead, among = feed
-    return Feed(branch, tokens[:size], 0, _NONE_WANTED), Feed(branch, tokens[size:], ahead, among)
+    branch, tokens, speculative, candidates = feed
+    return Feed(branch, tokens[:size], 0, _NONE_WANTED), Feed(branch, tokens[size:], speculative, candidates)
 
 
 def masked_tokens(bytes_each: int) -> int:

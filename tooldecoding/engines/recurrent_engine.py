@@ -30,7 +30,7 @@ class RecurrentEngine(Engine):
     A state cannot forget a token, so nothing is fed ahead. It cannot skip padding, so rows are not batched.
     """
 
-    can_drop = has_spare_positions = False
+    can_roll_back = has_spare_positions = False
     chunk: int | None = None
 
     def __init__(self, model: PreTrainedModel) -> None:
@@ -61,7 +61,7 @@ class RecurrentEngine(Engine):
         return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)), branch)
 
     def drop(self, branch: BranchId, count: int) -> None:
-        """Never possible; see ``can_drop``."""
+        """Never possible; see ``can_roll_back``."""
         raise RuntimeError(f"branch {branch}: a recurrent state cannot forget a token")
 
     @torch.inference_mode()

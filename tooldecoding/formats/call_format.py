@@ -94,10 +94,7 @@ class CallFormat:
     def bound(self, bind: Callable[[str], str]) -> "CallFormat":
         """Return this format with each piece bound: the marks that are tokens get the characters that stand for them.
 
-        Parameters
-        ----------
-        bind : callable
-            ``SpecialTexts.bound`` of a tokenizer.
+        ``bind``: ``SpecialTexts.bound`` of a tokenizer.
         """
         pieces: dict[str, Any] = {piece: bind(getattr(self, piece)) for piece in _PIECES if getattr(self, piece)}
         notation = self.notation

@@ -33,10 +33,7 @@ Arguments = list[tuple[str, Any]]
 def readable(call_format: CallFormat, *also: Mapping[str, Any]) -> CallFormat:
     """Return a format with the reader of its pieces.
 
-    Parameters
-    ----------
-    *also : mappings
-        The pieces in which other spellings of the same calls differ.
+    ``*also``: the pieces in which other spellings of the same calls differ.
     """
     others = tuple(replace(call_format, **changes) for changes in also)
     return replace(call_format, reader=partial(_read_any, (call_format, *others)), also=others)
@@ -47,10 +44,7 @@ def _read_any(spellings: Sequence[CallFormat], text: str) -> list[ReadCall]:
 
     Numbers of calls rise by one from any number, for ids may count the whole dialogue. Ids differ.
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    UnreadableCallError if the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
     reasons = []
     for spelling in spellings:

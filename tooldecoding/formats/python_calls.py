@@ -23,10 +23,7 @@ def read_python(form: CallFormat, text: str) -> list[ReadCall]:
 
     Names may be dotted. Values are constants, lists, tuples and dicts.
 
-    Raises
-    ------
-    UnreadableCallError
-        If the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
+    UnreadableCallError if the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
     demand_short(text)
     opener, closer, lines = form.opener.removesuffix("["), form.closer.removeprefix("]"), form.next_call == "\n"

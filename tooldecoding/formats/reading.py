@@ -93,10 +93,7 @@ class Cursor:
     def pairs(self, dialect: Dialect = JSON, inner: Mapping[str, Any] = NO_PAIRS) -> list[tuple[str, Any]]:
         """Read the object that stands here; a repeated key is there twice.
 
-        Parameters
-        ----------
-        inner : mapping
-            Keys of objects of which the pairs are wanted, too -> such keys in these objects.
+        ``inner``: keys of objects of which the pairs are wanted, too -> such keys in these objects.
         """
         found = list[tuple[str, Any]]()
         self.expect("{")

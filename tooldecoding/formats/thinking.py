@@ -58,10 +58,7 @@ def is_open(prompt: str) -> Thinking | None:
 def split_thinking(text: str, opened: Thinking | None) -> Answer:
     """Split what a model wrote before its calls into thinking and content, without marks and outer newlines.
 
-    Parameters
-    ----------
-    opened : Thinking, optional
-        The thinking that the prompt has opened already.
+    ``opened``: the thinking that the prompt has opened already.
     """
     thoughts: list[str] = []
     rest = text

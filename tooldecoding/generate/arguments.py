@@ -72,10 +72,7 @@ def asked_of_generate(model: PreTrainedModel) -> Asked:
 def refuse_unheld(asked: Asked, config: GenerationConfig, model: PreTrainedModel) -> None:
     """Refuse arguments of ``generate`` that Tool Decoding cannot obey.
 
-    Raises
-    ------
-    ConfigError
-        With the argument's name and what to do.
+    ConfigError, with the argument's name and what to do.
     """
     for name, value in _asked_for(asked, config, model.generation_config):
         if not _changes_nothing(name, value):

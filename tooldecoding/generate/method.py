@@ -15,7 +15,7 @@ from transformers.utils import ModelOutput
 from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
-from tooldecoding.chat.template_habits import habits_of
+from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder, as_lookup
@@ -72,10 +72,7 @@ class ToolDecodingMethod:
     ) -> torch.Tensor | ToolDecodingOutput:
         """Decode. ``generate`` calls this.
 
-        Raises
-        ------
-        ToolDecodingError
-            As ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
+        ToolDecodingError as ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
         """
         asked = asked_of_generate(model)
         config = GenerationConfig() if generation_config is None else generation_config
@@ -129,7 +126,7 @@ class ToolDecodingMethod:
     def _is_chat(self, row: Sequence[int], decoder: ToolDecoder) -> bool:
         if ends_as_chat(row, decoder.table):
             return True
-        return decoder.table.join(row).decode(errors="replace").endswith(habits_of(self._tokenizer).openings)
+        return decoder.table.join(row).decode(errors="replace").endswith(profile_of(self._tokenizer).openings)
 
     def _decoder(self, model: PreTrainedModel) -> ToolDecoder:
         """Return the model's decoder. It lives as long as both the model and this method."""
@@ -187,7 +184,6 @@ def tool_decoding(
     prompt_cache_mb : int
         Most memory, in MiB, for KV caches of former prompts. None by default: ``generate`` may be called during
         training, and changes of weights through ``.data`` go unnoticed. ``clear()`` of the method clears the cache.
-    options : DecodeOptions, optional
     **fields
         Fields of ``DecodeOptions`` that differ from ``options``.
 
@@ -215,13 +211,14 @@ def chat_inputs(
     The tools stand in it also where the chat template prints none. A decoding method without a ``format`` writes calls
     as this prompt asks for.
 
+    ToolDecodingError as ``ToolDecoder.chat``.
+
     Parameters
     ----------
     messages : sequence of mappings
         In OpenAI's shape, see ``tooldecoding.chat.messages``.
     tools : optional
         As in ``ToolDecoder.chat``.
-    options : DecodeOptions, optional
     **fields
         Fields of ``DecodeOptions``, such as ``documentation="signatures"``; give ``format`` to the method as well.
 
@@ -229,11 +226,6 @@ def chat_inputs(
     -------
     BatchEncoding
         ``input_ids`` and ``attention_mask``, each of shape (1, length).
-
-    Raises
-    ------
-    ToolDecodingError
-        As ``ToolDecoder.chat``.
     """
     options = changed(DecodeOptions(), fields, options)
     text = str(chat_request(read_messages(messages), read_tools(tools), options, tokenizer).prompt)
@@ -255,10 +247,7 @@ def _evaluating(model: PreTrainedModel) -> Iterator[None]:
 def _within(results: Sequence[DecodeResult], limit: Limit | None) -> list[list[int]]:
     """Return the tokens of each result. Text without a call is cut at the limit, as ``generate`` does.
 
-    Raises
-    ------
-    ConfigError
-        If a call exceeds the limit: a call that is cut off is invalid.
+    ConfigError if a call exceeds the limit: a call that is cut off is invalid.
     """
     for number, result in enumerate(results):
         if limit and result.calls and len(result.token_ids) > limit.tokens:

@@ -178,10 +178,7 @@ def _today(index: ConversationIndex) -> datetime.date | None:
 def time_said(minutes: int, index: ConversationIndex) -> Span | None:
     """Return where a time of day was said, of the morning or of the evening.
 
-    Parameters
-    ----------
-    minutes : int
-        Since midnight.
+    ``minutes``: since midnight.
     """
     if span := index.times.get(minutes % HALF_DAY):
         return span

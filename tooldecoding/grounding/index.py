@@ -131,11 +131,7 @@ def _words_with_spans(source: Source) -> Iterator[tuple[str, int, int]]:
 class ConversationIndex:
     """Where each word and number of a conversation stands.
 
-    Attributes
-    ----------
-    sources : tuple of Source
-    words : list of str
-        All words, in sequence.
+    ``words``: all words, in sequence.
     """
 
     def __init__(self, sources: Iterable[Source]) -> None:

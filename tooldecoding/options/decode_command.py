@@ -8,9 +8,9 @@ from tooldecoding.agents.servers import MCP_TIMEOUT, McpServer, read_mcp_config
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
-from tooldecoding.options.given import Given, check_given, read_config
 from tooldecoding.options.model_options import RayOptions
 from tooldecoding.options.option import CountOrNone, Positive, option
+from tooldecoding.options.parsed_arguments import ParsedArguments, check_given, read_config
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,13 +74,13 @@ class DecodeCommand(McpOptions, RayOptions):
         return {name: value for name, value in super().to_json().items() if name != "retry_failed"}
 
 
-def read_decode_command(given: Given) -> DecodeCommand:
+def read_decode_command(given: ParsedArguments) -> DecodeCommand:
     """Merge the options of one decode: command line over file over defaults.
 
     Raises
     ------
     ConfigError
-        As ``Given.merge``, and for anything but one of ``INPUTS``.
+        As ``ParsedArguments.merge``, and for anything but one of ``INPUTS``.
     """
     command_line, from_file = check_given(given.values, DecodeCommand), read_config(given.config, DecodeCommand)
     if any(key in command_line for key in INPUTS):

@@ -20,8 +20,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tooldecoding.options.serve_command import LOOPBACK, ServeCommand
 from tooldecoding.server.chat_body import demand_model
-from tooldecoding.server.exchange import MB, ApiError, Head, Parts, Row, failed, read_body, response, told, unless_gone
-from tooldecoding.server.monitoring import Metrics, exposition, log
+from tooldecoding.server.exchange import (
+    Answerer,
+    ApiError,
+    ResponseStart,
+    ResponseStream,
+    Row,
+    read_body,
+    response,
+    to_api_error,
+    unless_disconnected,
+)
+from tooldecoding.server.monitoring import Metrics, log
 from tooldecoding.server.page import page
 from tooldecoding.server.responses import responses
 
@@ -61,9 +71,9 @@ class Guard:
             self._demand_key(scope["path"], headers)
             await self._app(scope, receive, answer)
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            failure = told(error, request_id)
+            failure = to_api_error(error, request_id)
             if not status:
-                await response(failed(failure))(scope, receive, answer)
+                await response(failure.as_start())(scope, receive, answer)
         finally:
             self._metrics.answers.labels(status=str(status)).inc()
             about = {"method": scope["method"], "path": scope["path"], "status": status}
@@ -86,32 +96,6 @@ class Guard:
 
 def _digest(key: bytes) -> bytes:
     return sha256(key).digest()
-
-
-class Answerer:
-    """Who answers: a model in this process, or replicas."""
-
-    def __init__(self) -> None:
-        self.metrics = Metrics()
-
-    def answer(self, given: Row, request_id: str) -> Parts:
-        """Return the answer to a chat completion."""
-        raise NotImplementedError
-
-    async def health(self) -> Head:
-        """Tell whether the server works."""
-        return Head(200, {"status": "ok"})
-
-    async def ready(self) -> Head:
-        """Tell whether requests are taken."""
-        return Head(200, {"status": "ready"})
-
-    async def figures(self) -> bytes:
-        """Return the figures for Prometheus; ApiError if there are none."""
-        return exposition(self.metrics.families())
-
-    async def stop(self) -> None:
-        """Finish what runs."""
 
 
 def load_completions(options: ServeCommand) -> Answerer:
@@ -140,7 +124,7 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: Exception) -> Response:
-        return response(failed(told(error, request.state.request_id)))
+        return response(to_api_error(error, request.state.request_id).as_start())
 
     @app.post("/v1/chat/completions")
     async def chat(request: Request) -> Response:
@@ -150,25 +134,25 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
     async def open_responses(request: Request) -> Response:
         return await answered(request, partial(responses, answerer.answer, options))
 
-    async def answered(request: Request, answer: Callable[[Row, str], Parts]) -> Response:
-        given = await read_body(request, options.max_body_mb * MB)
-        parts = answer(given, request.state.request_id)
-        head = await unless_gone(request, anext(parts))
-        if not isinstance(head, Head):
+    async def answered(request: Request, answer: Callable[[Row, str], ResponseStream]) -> Response:
+        given = await read_body(request, options.max_body_mb << 20)
+        stream = answer(given, request.state.request_id)
+        start = await unless_disconnected(request, anext(stream))
+        if not isinstance(start, ResponseStart):
             return Response(status_code=499)
-        return response(head, parts)
+        return response(start, stream)
 
     def card(name: str) -> Row:
         return {"id": name, "object": "model", "created": began, "owned_by": "tooldecoding"}
 
     @app.get("/v1/models")
     async def models() -> Response:
-        return response(Head(200, {"object": "list", "data": [*map(card, options.model_names)]}))
+        return response(ResponseStart(200, {"object": "list", "data": [*map(card, options.model_names)]}))
 
     @app.get("/v1/models/{name:path}")
     async def model(name: str) -> Response:
         demand_model(name, options)
-        return response(Head(200, card(name)))
+        return response(ResponseStart(200, card(name)))
 
     @app.get("/health")
     async def health() -> Response:

@@ -14,11 +14,10 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
-from tooldecoding.server.app import Answerer
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body
-from tooldecoding.server.exchange import MB, Head, Parts, Row, failed, told
+from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row, to_api_error
 from tooldecoding.server.monitoring import log
-from tooldecoding.server.prepared import Preparation, Prepared
+from tooldecoding.server.request_parser import ParsedRequest, RequestParser
 from tooldecoding.server.scheduler import Job, Scheduler
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -34,18 +33,18 @@ class ChatAnswer:
     Parameters
     ----------
     body : ChatBody
-    prepared : Prepared
+    parsed : ParsedRequest
     decoder : ToolDecoder
     model : str
         The name of the model.
     """
 
-    def __init__(self, body: ChatBody, prepared: Prepared, decoder: ToolDecoder, model: str) -> None:
-        self._prepared = prepared
+    def __init__(self, body: ChatBody, parsed: ParsedRequest, decoder: ToolDecoder, model: str) -> None:
+        self._parsed = parsed
         self._decoder = decoder
         self._tokens = body.tooldecoding.tokens
         self._with_usage = body.stream_options is not None and body.stream_options.include_usage
-        self._pieces = ReplyPieces(prepared.conversation, decoder.tokenizer)
+        self._pieces = ReplyPieces(parsed.conversation, decoder.tokenizer)
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._calls = 0
         self._wrote = False
@@ -72,9 +71,9 @@ class ChatAnswer:
         match self._pieces.of(event):
             case TextPiece("thinking", text):
                 yield self._chunk({"reasoning_content": text})
-            case TextPiece(_, text) if not self._prepared.as_content:
+            case TextPiece(_, text) if not self._parsed.as_content:
                 yield from self._text(text)
-            case CallPiece() as piece if not self._prepared.as_content:
+            case CallPiece() as piece if not self._parsed.as_content:
                 message, self._space = piece.message, ""
                 function, index = message["function"], self._calls
                 self._calls += 1
@@ -85,7 +84,7 @@ class ChatAnswer:
     def end(self, result: DecodeResult) -> Iterator[Row]:
         """Yield the last chunks."""
         reply = self._reply(result)
-        if self._prepared.as_content:
+        if self._parsed.as_content:
             yield self._chunk({"content": reply.content})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
@@ -98,7 +97,7 @@ class ChatAnswer:
     def _reply(self, result: DecodeResult) -> ChatMessage:
         """Return the message; an answer in JSON is its text, and a value that was closed at its limit has cut it."""
         cut = result.cut or any(p.truncated for call in result.calls for p in call.voted.parameters)
-        if self._prepared.as_content:
+        if self._parsed.as_content:
             content = "".join(result.call_format.render_call(c.name, c.arguments) for c in result.calls)
             result = replace(result, calls=(), answer=result.answer._replace(content=content))
         return self._pieces.whole(replace(result, cut=cut))
@@ -117,7 +116,7 @@ class ChatAnswer:
         return chunk | ({"usage": None} if self._with_usage else {})
 
     def _usage(self, result: DecodeResult) -> dict[str, Any]:
-        prompt, completion = len(self._prepared.prompt_ids), len(result.token_ids)
+        prompt, completion = len(self._parsed.prompt_ids), len(result.token_ids)
         thoughts = self._decoder.tokenizer.encode(result.thinking or "", add_special_tokens=False)
         return {
             "prompt_tokens": prompt,
@@ -133,8 +132,8 @@ class ChatAnswer:
         row: dict[str, Any] = {name: whole[name] for name in _DETAILS}
         for call in row["calls"]:
             del call["arguments"]
-        if self._prepared.warnings:
-            row["warnings"] = list(self._prepared.warnings)
+        if self._parsed.warnings:
+            row["warnings"] = list(self._parsed.warnings)
         if self._tokens:
             table = self._decoder.table
             orders = [candidate for call in result.calls for candidate in call.candidates]
@@ -166,51 +165,51 @@ class Completions(Answerer):
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
         super().__init__()
-        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb * MB, self.metrics)
+        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb << 20, self.metrics)
         self._decoder = decoder
         self._options = options
-        self._preparation = Preparation(decoder)
+        self._parser = RequestParser(decoder)
         self.scheduler.start()
 
-    async def ready(self) -> Head:
+    async def ready(self) -> ResponseStart:
         """Tell whether requests are taken."""
-        return await super().ready() if self.scheduler.is_ready else Head(503, {"status": "not ready"})
+        return await super().ready() if self.scheduler.is_ready else ResponseStart(503, {"status": "not ready"})
 
     async def stop(self) -> None:
         """Take no more requests, and finish those that there are."""
         await run_in_threadpool(self.scheduler.stop)
 
-    async def answer(self, given: Row, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> ResponseStream:
         """Yield the answer to a request; an error behind the first piece of a stream is an event, too."""
         began, job, begun = time.monotonic(), None, False
         try:
             self.scheduler.demand_place()  # before the work of reading the request
             asked = read_chat_body(given)
             demand_model(asked.model, self._options)
-            prepared = await run_in_threadpool(self._preparation.prepare, asked)
+            parsed = await run_in_threadpool(self._parser.parse, asked)
             if self._options.log_prompts:
-                log("prompt", request_id=request_id, prompt=prepared.request.prompt)
-            answer = ChatAnswer(asked, prepared, self._decoder, self._options.model_names[0])
-            job = Job(prepared, bool(asked.stream), self._options.timeout)
+                log("prompt", request_id=request_id, prompt=parsed.request.prompt)
+            answer = ChatAnswer(asked, parsed, self._decoder, self._options.model_names[0])
+            job = Job(parsed, bool(asked.stream), self._options.timeout)
             self.scheduler.submit(job)
             news = await job.next()
             if asked.stream:
                 self.metrics.first.observe(time.monotonic() - began)
                 begun = True
-                yield Head(200, answer.begin(), streamed=True)
+                yield ResponseStart(200, answer.begin(), streamed=True)
             while not isinstance(news, DecodeResult):
                 for chunk in answer.chunks(news):
                     yield chunk
                 news = await job.next()
             self._count(news, job, began)
             if not asked.stream:
-                yield Head(200, answer.whole(news))
+                yield ResponseStart(200, answer.whole(news))
                 return
             for chunk in answer.end(news):
                 yield chunk
         except Exception as error:  # noqa: BLE001 - no traceback in an answer
-            failure = told(error, request_id)
-            yield failure.to_json() if begun else failed(failure)
+            failure = to_api_error(error, request_id)
+            yield failure.to_json() if begun else failure.as_start()
         finally:
             if job is not None:
                 self.scheduler.cancel(job)
@@ -218,7 +217,7 @@ class Completions(Answerer):
     def _count(self, result: DecodeResult, job: Job, began: float) -> None:
         metrics = self.metrics
         metrics.whole.observe(time.monotonic() - began)
-        metrics.prompt_tokens.inc(len(job.prepared.prompt_ids))
+        metrics.prompt_tokens.inc(len(job.parsed.prompt_ids))
         metrics.reused_tokens.inc(result.counters.reused_positions)
         metrics.completion_tokens.inc(len(result.token_ids))
         for call in result.calls:

@@ -1,4 +1,4 @@
-"""One request over HTTP and its answer: the bounded body, clients that go away, streams, errors in OpenAI's shape.
+"""One request over HTTP, who answers, and how: the bounded body, clients that go away, streams, errors as OpenAI's.
 
 Requests and answers are rows of JSON.
 """
@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.files.json_lines import json_line, read_object
-from tooldecoding.server.monitoring import log
+from tooldecoding.server.monitoring import Metrics, exposition, log
 
 
 @dataclass(eq=False)
@@ -55,8 +55,12 @@ class ApiError(Exception):
         """Return OpenAI's error object."""
         return {"error": {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}}
 
+    def as_start(self) -> "ResponseStart":
+        """Return it as an answer."""
+        return ResponseStart(self.status, self.to_json(), self.headers)
 
-def later(status: int, message: str, code: str | None = None) -> ApiError:
+
+def retry_later(status: int, message: str, code: str | None = None) -> ApiError:
     """Return an error that may be gone when the client tries again."""
     return ApiError(status, message, code=code, headers={"Retry-After": "1"})
 
@@ -66,7 +70,7 @@ def wrong_input(error: ToolDecodingError, param: str | None = None) -> ApiError:
     return ApiError(400, error.public, param, "invalid_value")
 
 
-def told(error: Exception, request_id: str) -> ApiError:
+def to_api_error(error: Exception, request_id: str) -> ApiError:
     """Return the answer to an error; what is not the client's fault stands in the log alone."""
     if isinstance(error, ApiError):
         return error
@@ -78,7 +82,6 @@ def told(error: Exception, request_id: str) -> ApiError:
     return ApiError(500, "internal error")
 
 
-MB: Final = 1 << 20
 _JSON: Final = "application/json"
 _SECONDS: Final = 30
 
@@ -86,7 +89,7 @@ Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Head:
+class ResponseStart:
     """The beginning of an answer.
 
     Attributes
@@ -103,16 +106,38 @@ class Head:
     streamed: bool = False
 
 
-Parts = AsyncGenerator[Head | Row, None]
-"""The head of an answer, then the further events of a stream. Whoever closes it gives the request up.
+ResponsePart = ResponseStart | Row
+ResponseStream = AsyncGenerator[ResponsePart, None]
+"""The start of an answer, then the further events of a stream. Whoever closes it gives the request up.
 
 A stream that fails ends with the row of an error.
 """
 
 
-def failed(error: ApiError) -> Head:
-    """Return an error as an answer."""
-    return Head(error.status, error.to_json(), error.headers)
+class Answerer:
+    """Who answers: a model in this process, or replicas."""
+
+    def __init__(self) -> None:
+        self.metrics = Metrics()
+
+    def answer(self, given: Row, request_id: str) -> ResponseStream:
+        """Return the answer to a chat completion."""
+        raise NotImplementedError
+
+    async def health(self) -> ResponseStart:
+        """Tell whether the server works."""
+        return ResponseStart(200, {"status": "ok"})
+
+    async def ready(self) -> ResponseStart:
+        """Tell whether requests are taken."""
+        return ResponseStart(200, {"status": "ready"})
+
+    async def figures(self) -> bytes:
+        """Return the figures for Prometheus; ApiError if there are none."""
+        return exposition(self.metrics.families())
+
+    async def stop(self) -> None:
+        """Finish what runs."""
 
 
 async def read_body(request: Request, most: int) -> Row:
@@ -157,7 +182,7 @@ def _read_json(body: bytes) -> Row:
         raise ApiError(400, f"the body is no JSON object: {error}", code="invalid_json") from None
 
 
-async def unless_gone(request: Request, coming: Coroutine[Any, Any, Head | Row]) -> Head | Row | None:
+async def unless_disconnected(request: Request, coming: Coroutine[Any, Any, ResponsePart]) -> ResponsePart | None:
     """Return what is coming, or None if the client goes away before; the body must have been read."""
     happened = asyncio.ensure_future(coming)
     gone = asyncio.ensure_future(_gone(request))
@@ -175,11 +200,11 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def response(head: Head, parts: Parts | None = None) -> Response:
-    """Return the answer that begins with ``head``; a stream goes on with ``parts``."""
-    if parts is None or not head.streamed:
-        return Response(json_line(head.row), head.status, head.headers, _JSON)
-    return _EventStream(head, parts)
+def response(start: ResponseStart, stream: ResponseStream | None = None) -> Response:
+    """Return the answer that begins with ``start``; a stream goes on with ``stream``."""
+    if stream is None or not start.streamed:
+        return Response(json_line(start.row), start.status, start.headers, _JSON)
+    return _EventStream(start, stream)
 
 
 class _EventStream(StreamingResponse):
@@ -188,23 +213,23 @@ class _EventStream(StreamingResponse):
     ``[DONE]`` ends it, unless it has failed.
     """
 
-    def __init__(self, head: Head, parts: Parts) -> None:
-        self._head = head
-        self._parts = parts
-        headers = {"Cache-Control": "no-cache", **head.headers}
-        super().__init__(self._events(), head.status, headers, "text/event-stream")
+    def __init__(self, start: ResponseStart, stream: ResponseStream) -> None:
+        self._start = start
+        self._stream = stream
+        headers = {"Cache-Control": "no-cache", **start.headers}
+        super().__init__(self._events(), start.status, headers, "text/event-stream")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it."""
         try:
             await super().__call__(scope, receive, send)
         finally:
-            await self._parts.aclose()
+            await self._stream.aclose()
 
     async def _events(self) -> AsyncIterator[str]:
-        row: Any = self._head.row
+        row: Any = self._start.row
         yield _event(row)
-        async for row in self._parts:
+        async for row in self._stream:
             yield _event(row)
         if "error" not in row:
             yield "data: [DONE]\n\n"

@@ -67,16 +67,7 @@ JSON_ANSWER: Final = CallFormat(
 )
 
 JSON_OBJECT: Final = _OneValue(
-    name="json-object",
-    notation="json",
-    parallel=False,
-    reader=read_json_object,
-    opener="",
-    closer="",
-    bracket="",
-    end="",
-    separator="",
-    opens_by_mark=False,
+    **vars(JSON_ANSWER) | {"name": "json-object", "reader": read_json_object, "bracket": "", "end": "", "separator": ""}
 )
 
 

@@ -8,11 +8,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.exchange import Head, Parts, Row
+from tooldecoding.server.exchange import ResponseStart, ResponseStream, Row
 from tooldecoding.server.responses_body import ResponsesBody, read_responses_body, renamed
 
 
-async def responses(chat: Callable[[Row, str], Parts], options: ServeCommand, given: Row, request_id: str) -> Parts:
+async def responses(
+    chat: Callable[[Row, str], ResponseStream], options: ServeCommand, given: Row, request_id: str
+) -> ResponseStream:
     """Yield the answer to a request, from the chat completion that ``chat`` gives for its translation.
 
     Raises
@@ -22,16 +24,16 @@ async def responses(chat: Callable[[Row, str], Parts], options: ServeCommand, gi
     """
     asked = read_responses_body(given)
     answer = _Answer(asked, options)
-    async with aclosing(chat(asked.chat, request_id)) as parts:
-        head = await anext(parts)
-        assert isinstance(head, Head)
-        if not head.streamed:
-            yield replace(head, row=answer.whole(head.row) if head.status == 200 else renamed(head.row, asked))
+    async with aclosing(chat(asked.chat, request_id)) as stream:
+        start = await anext(stream)
+        assert isinstance(start, ResponseStart)
+        if not start.streamed:
+            yield replace(start, row=answer.whole(start.row) if start.status == 200 else renamed(start.row, asked))
             return
         created, in_progress = answer.begin()
-        yield replace(head, row=created)
+        yield replace(start, row=created)
         yield in_progress
-        async for chunk in parts:
+        async for chunk in stream:
             assert isinstance(chunk, dict)
             for row in answer.events(chunk):
                 yield row

@@ -14,13 +14,12 @@ import torch
 
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.result import DecodeResult, RequestRun
-from tooldecoding.scheduler import Run
-from tooldecoding.scheduler import Scheduler as Passes
-from tooldecoding.server.exchange import ApiError, later
+from tooldecoding.server.exchange import ApiError, retry_later
 from tooldecoding.server.monitoring import Metrics, log
-from tooldecoding.server.prepared import Prepared
+from tooldecoding.server.request_parser import ParsedRequest
 
 News = TextPiece | DecodedCall | DecodeResult
 """Pieces of a stream, and last the result."""
@@ -43,17 +42,17 @@ class Job:
     ----------
     cancelled : bool
         Whether nobody waits for it any more.
-    run : tuple of RequestRun and Run of DecodedPrompt, optional
+    run : tuple of RequestRun and TaskGroup of DecodedPrompt, optional
         What runs, once it does, since ``began`` by ``time.monotonic``.
     """
 
-    def __init__(self, prepared: Prepared, streamed: bool, timeout: float) -> None:
-        self.prepared = prepared
+    def __init__(self, parsed: ParsedRequest, streamed: bool, timeout: float) -> None:
+        self.parsed = parsed
         self.stream = ResultStream() if streamed else None
         self.began = time.monotonic()
         self.deadline = self.began + timeout
         self.cancelled = False
-        self.run: tuple[RequestRun, Run[DecodedPrompt]] | None = None
+        self.run: tuple[RequestRun, TaskGroup[DecodedPrompt]] | None = None
         self._events: asyncio.Queue[News | Exception] = asyncio.Queue()
         self._loop = asyncio.get_running_loop()
 
@@ -62,11 +61,11 @@ class Job:
         """Whether nobody waits any more, or its time is over."""
         return self.cancelled or time.monotonic() > self.deadline
 
-    def begin(self, decoder: ToolDecoder, batch: Passes) -> None:
+    def begin(self, decoder: ToolDecoder, batch: DecodeLoop) -> None:
         """Begin to decode; somebody reads text along, but calls come at once, behind their vote."""
-        request, self.began = self.prepared.request, time.monotonic()
+        request, self.began = self.parsed.request, time.monotonic()
         watched = self.stream is not None and request.options.tool_choice in ("auto", "none")
-        self.run = decoder.begin(request, self.prepared.prompt_ids, batch, self.stream, watched)
+        self.run = decoder.begin(request, self.parsed.prompt_ids, batch, self.stream, watched)
 
     def tell(self, decoder: ToolDecoder) -> bool:
         """Tell the client what is new, and whether that was the result; raises the error that ended the job."""
@@ -75,7 +74,7 @@ class Job:
         result = None
         if decoding.ended:
             seconds = time.monotonic() - self.began
-            result = run.result(decoding.result, decoder.table, self.prepared.request.options, seconds)
+            result = run.result(decoding.result, decoder.table, self.parsed.request.options, seconds)
         if self.stream is not None and not self.cancelled:
             if result is not None:
                 self.stream.show(result.answer)
@@ -157,7 +156,7 @@ class Scheduler:
         if len(self._waiting) >= self._queue + max(0, self._max_batch - len(self._jobs)):
             self._metrics.refused.inc()
             message = f"{self._queue} requests are waiting already; try again later"
-            raise later(429, message, "queue_full")
+            raise retry_later(429, message, "queue_full")
 
     def submit(self, job: Job) -> None:
         """Put a job in the queue; ApiError as ``demand_place``."""
@@ -229,7 +228,7 @@ class Scheduler:
         if len(self._jobs) >= self._max_batch:
             return False
         engine = self._batch.engine
-        needed = engine.bytes_for([each.prepared.need for each in (*self._jobs, job)])
+        needed = engine.bytes_for([each.parsed.need for each in (*self._jobs, job)])
         return max(needed, engine.allocated_bytes) <= self._cache_bytes
 
     def _forward(self) -> None:
@@ -264,16 +263,16 @@ class Scheduler:
         self._decoder.prompt_cache.clear()
         self._batch = self._begun()
 
-    def _begun(self) -> Passes:
-        return Passes(self._decoder.new_engine(), time.perf_counter)
+    def _begun(self) -> DecodeLoop:
+        return DecodeLoop(self._decoder.new_engine(), time.perf_counter)
 
 
 def _failure(error: Exception) -> Exception:
     """Return what the client is told of the device's memory; other errors as they are."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
-        return later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
+        return retry_later(503, "out of memory; try again, or with a shorter prompt", "out_of_memory")
     return error
 
 
 def _stopped() -> ApiError:
-    return later(503, "the server is stopping", "stopping")
+    return retry_later(503, "the server is stopping", "stopping")

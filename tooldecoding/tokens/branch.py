@@ -1,7 +1,7 @@
 """One growing token sequence: text is injected, and the model chooses tokens.
 
 ``pending`` explains the boundary between the two, ``fed_tokens`` what the engine has read, and
-``tooldecoding.scheduler`` how the coroutines here get their logits.
+``tooldecoding.decode_loop`` how the coroutines here get their logits.
 """
 
 from collections import Counter
@@ -114,13 +114,11 @@ class Branch:
         Tokens that are not computed yet are computed once before the fork if that saves positions worth a pass, as
         for a long prompt. Otherwise each branch computes them itself.
 
-        Parameters
-        ----------
-        beginning : Beginning, optional
-            What this branch will write. It is tried in the pass before the fork, which then costs this branch nothing.
+        ``beginning``: what this branch will write. It is tried in the pass before the fork, which then costs this
+        branch nothing.
         """
         self._settle(*self.pending.sure())
-        loses_none = count > 1 and beginning is not None and self.fed.engine.can_drop
+        loses_none = count > 1 and beginning is not None and self.fed.engine.can_roll_back
         if loses_none or (count - 1) * len(self.fed.unfed) > self.fed.engine.worth_a_pass:
             await self.fed.compute(() if beginning is None else self._tried(beginning))
         copies = (
@@ -138,7 +136,7 @@ class Branch:
     def can_escort(self) -> bool:
         """Whether copies of this branch that only write drafts for it are likely to save more than they cost."""
         engine = self.fed.engine
-        return self.draft_tokens > 0 and engine.can_drop and engine.has_spare_positions
+        return self.draft_tokens > 0 and engine.can_roll_back and engine.has_spare_positions
 
     @property
     def room(self) -> int | None:
@@ -200,10 +198,7 @@ class Branch:
         Settles the tokens in which the model writes the pending text. The caller decides what is used of the returned
         token: ``take`` all of it or ``keep`` a part.
 
-        Raises
-        ------
-        TokenizerError
-            If the vocabulary has no such token.
+        TokenizerError if the vocabulary has no such token.
         """
         self._settle(*self.pending.sure())
         while True:
@@ -224,10 +219,7 @@ class Branch:
     async def free_token(self, choose: Choose | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
 
-        Parameters
-        ----------
-        choose : Choose, optional
-            By default the likeliest token is taken.
+        ``choose``: by default the likeliest token is taken.
         """
         self.settle()
         logits = await self._logits()
@@ -237,11 +229,8 @@ class Branch:
     async def choose(self, trie: Trie, as_written: bool = False) -> tuple[int, list[float]]:
         """Let the model choose one of the texts of a trie, and write it.
 
-        Parameters
-        ----------
-        as_written : bool
-            Whether each token is the likeliest one, as the model writes freely, but for one that ends with the pending
-            text; else the likeliest outcome is chosen wherever one token on offer begins with another.
+        ``as_written``: whether each token is the likeliest one, as the model writes freely, but for one that ends with
+        the pending text; else the likeliest outcome is chosen wherever one token on offer begins with another.
 
         Returns the number of the text, and the log-probability of each deciding token among those on offer.
         """

@@ -7,9 +7,9 @@ They stay as long as the tokens that are settled agree with them. The first one 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from tooldecoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
-from tooldecoding.scheduler import logits as logits_of
 
 
 @dataclass
@@ -49,20 +49,22 @@ class FedTokens:
         self.unfed.append(token)
         self.logits = None
 
-    async def compute(self, try_next: Sequence[int] = (), among: Sequence[Tokens] | None = None) -> NextTokenLogits:
+    async def compute(
+        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None
+    ) -> NextTokenLogits:
         """Return the logits behind the settled tokens; costs a forward pass if they are not known.
 
         Parameters
         ----------
         try_next : sequence of int
             Tokens to feed speculatively, if there is a pass and the engine can drop tokens.
-        among : sequence of ndarrays of int64, optional
+        candidates : sequence of ndarrays of int64, optional
             The tokens that matter behind the settled tokens, and behind each of ``try_next``.
         """
         if self.logits is None:
-            tried = try_next if self.engine.can_drop else ()
-            feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), among and among[: len(tried) + 1])
-            [[self.logits, *behind]] = await logits_of([feed])
+            tried = try_next if self.engine.can_roll_back else ()
+            feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), candidates and candidates[: len(tried) + 1])
+            [[self.logits, *behind]] = await Logits([feed])
             self.tried = list(zip(tried, behind, strict=True))
             self.unfed = []
         return self.logits
@@ -79,7 +81,7 @@ class FedTokens:
         feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
         if feeds:
             try:
-                answers = await logits_of([*feeds.values()])
+                answers = await Logits([*feeds.values()])
             finally:
                 for feed in feeds.values():
                     self.engine.release(feed.branch)

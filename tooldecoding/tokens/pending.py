@@ -61,7 +61,6 @@ class Pending(NamedTuple):
 
     Attributes
     ----------
-    table : TokenTable
     context : bytes
         The end of the settled text.
     text : bytes
@@ -93,10 +92,7 @@ class Pending(NamedTuple):
     def tokens(self, expected: bytes = b"") -> tuple[int, ...]:
         """Return the tokenizer's tokens of the pending text, with the text that is expected behind it.
 
-        Raises
-        ------
-        TokenizerError
-            If the tokenizer cannot write the text.
+        TokenizerError if the tokenizer cannot write the text.
         """
         text = self.text + expected
         return self.table.encode_after(self.context, text) if text else ()

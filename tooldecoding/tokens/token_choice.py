@@ -114,7 +114,7 @@ class TokenChoice(ABC):
         Both are compared up to the same byte, the end of the determined text.
         """
         canonical = self._determined.tokens()[0]
-        if token == canonical or not self.fed.engine.can_drop:
+        if token == canonical or not self.fed.engine.can_roll_back:
             return token == canonical
         paths = [(first, *self._determined.behind(first).tokens()) for first in (token, canonical)]
         weight, canonical_weight = map(self.log_weight, paths, await self.fed.behind(paths))
@@ -222,7 +222,7 @@ class TrieChoice(TokenChoice):
                                                           B ends, and Buy goes on: Buy is taken
         """
         written, piece = self.table.text(token), self.pending.piece(token)
-        weighed = self.fed.engine.can_drop and not self._is_decided(piece) and not (self.as_written and piece)
+        weighed = self.fed.engine.can_roll_back and not self._is_decided(piece) and not (self.as_written and piece)
         low, high = self.table.stretch(written)
         if not weighed or len(np.intersect1d(offered, self.table.sorted_ids[low:high])) < 2:
             return None
@@ -258,17 +258,14 @@ class ValueChoice(TokenChoice):
         if token is None:
             known = f"{self.pending.context!r} + {text!r}"
             raise TokenizerError("no token of the model can go on with the call", f": {self.table.name}, {known}")
-        if self.table.text(token) == text and self.fed.engine.can_drop and self.table.goes_beyond(text):
+        if self.table.text(token) == text and self.fed.engine.can_roll_back and self.table.goes_beyond(text):
             return await self.prefer_longer_token(token)
         return token
 
     def greedy(self, only: int | None = None) -> int | None:
         """Return the likeliest token, if any, that writes a part of the pending text, or all and an accepted piece.
 
-        Parameters
-        ----------
-        only : int, optional
-            The only token that may leave bytes unwritten; by default each may.
+        ``only``: the only token that may leave bytes unwritten; by default each may.
         """
         best, text = self.logits.best, self.pending.text
         written = self.table.texts[best]

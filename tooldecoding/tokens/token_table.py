@@ -21,9 +21,10 @@ _SAMPLE = "Name(key='a value', n=1)"
 class TokenTable:
     """Maps token ids to bytes and back, for byte-level BPE and SentencePiece (with or without byte fallback).
 
+    TokenizerError if the texts of a sample's tokens do not add up to the sample.
+
     Parameters
     ----------
-    tokenizer : PreTrainedTokenizerBase
     vocabulary : int, optional
         The number of the model's logits. Tokens with larger ids cannot be chosen.
     marks, turn_ends : sequence of str
@@ -41,11 +42,6 @@ class TokenTable:
         The sorted texts of all tokens that are not special.
     sorted_ids : ndarray of int64
         Their ids.
-
-    Raises
-    ------
-    TokenizerError
-        If the texts of a sample's tokens do not add up to the sample.
     """
 
     def __init__(
@@ -117,10 +113,7 @@ class TokenTable:
         No token reaches into ``context``. If either text begins or ends inside a character, the longest tokens that
         fit are taken.
 
-        Raises
-        ------
-        TokenizerError
-            If the tokenizer has no tokens for a character of ``text``.
+        TokenizerError if the tokenizer has no tokens for a character of ``text``.
         """
         try:
             return self._encode_after(_tail(context), text.decode())

@@ -18,7 +18,6 @@ class Trie:
 
     Parameters
     ----------
-    table : TokenTable
     texts : sequence of str
         At least one.
     choices : sequence of int, optional
@@ -65,7 +64,6 @@ class TrieNode(NamedTuple):
 
     Attributes
     ----------
-    trie : Trie
     start, end : int
         Their range in the trie's sorted list.
     written : int

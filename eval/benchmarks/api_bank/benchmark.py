@@ -80,16 +80,10 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     The evaluator makes two samples of every call, the call and the turn behind it, and counts the second one if it is a
     call, too. So a call behind a call counts twice, here as there.
 
-    Parameters
-    ----------
-    data : str
-        The folder that holds ``level-1-given-desc`` and ``level-2-toolsearcher``, or a checkout of DAMO-ConvAI or its
-        api-bank. Documentation of the tools is looked for there.
+    EvalError if a level's folder, its files or the documentation is missing, or a file is malformed.
 
-    Raises
-    ------
-    EvalError
-        If a level's folder, its files or the documentation is missing, or a file is malformed.
+    ``data``: the folder that holds ``level-1-given-desc`` and ``level-2-toolsearcher``, or a checkout of DAMO-ConvAI or
+    its api-bank. Documentation of the tools is looked for there.
     """
     folder = _find_folder(data)
     descriptions, origin = _find_descriptions(folder)

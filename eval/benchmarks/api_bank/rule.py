@@ -43,7 +43,6 @@ class ApiCall:
 
     Attributes
     ----------
-    name : str
     arguments : mapping
         As they were written.
     input : mapping
@@ -183,12 +182,10 @@ class Tool:
 
     Attributes
     ----------
-    name : str
     keys : mapping
         Key without which the call is MISS_INPUT_ARGUMENT -> its form for ``compared``, None if it is not compared.
     run : callable
         The output of a call on the database; raises ToolFailure.
-    check : callable
     optional : mapping
         The same for keys that may be left out.
     filled : bool

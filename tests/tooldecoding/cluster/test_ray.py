@@ -102,11 +102,11 @@ def test_a_batch_is_decoded_as_in_one_process(cli: Cli, batch: Path, address: st
 def spread_by_stub(address: str) -> Iterator[Callable[..., Iterator[tuple[Any, Any]]]]:
     """Two workers that write in capitals: items, and how the workers load -> groups with results."""
     from tooldecoding.cluster.connection import connected
-    from tooldecoding.cluster.ray_data import There
+    from tooldecoding.cluster.ray_data import RayWorkers
 
     def run(items: Sequence[str], load: Any = no_model) -> Any:
-        place: Any = There(None, load, 2)  # type: ignore[arg-type]
-        return place.start(capitals)([[item] for item in items], None)
+        workers: Any = RayWorkers(None, load, 2)  # type: ignore[arg-type]
+        return workers.start(capitals)([[item] for item in items], None)
 
     with connected(address):
         yield run
@@ -181,9 +181,3 @@ def test_wrong_options(
     begun = ("serve",) if command == "serve" else decode(batch, tmp_path / "out.jsonl")
     assert_bad(cli(*begun, *(address if each is None else each for each in arguments)), *said)
     assert not (tmp_path / "out.jsonl").exists()
-
-
-def test_the_extra_is_named(cli: Cli, batch: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", None)
-    ran = cli(*decode(batch, tmp_path / "out.jsonl", "--ray", "local", "--actors", 1))
-    assert_bad(ran, "ray is needed here and not installed; pip install 'tooldecoding[ray]'")

@@ -17,7 +17,7 @@ from synthetic import ScriptedEngine
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completions import ChatAnswer
-from tooldecoding.server.prepared import MAX_TOOLS, Preparation
+from tooldecoding.server.request_parser import MAX_TOOLS, RequestParser
 from tooldecoding.testing import SyntheticDecoder
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
@@ -157,9 +157,9 @@ def test_the_model_gets_the_object_that_it_wants(wish: str) -> None:
     decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
     decoder.engine = ScriptedEngine(decoder.table.texts, lambda text: wish[len(text.rpartition("[assistant]")[2]) :])
     asked = read_chat_body({"model": "x", "messages": ROME, "response_format": {"type": "json_object"}})
-    prepared = Preparation(decoder).prepare(asked)
-    [result] = decoder.run([prepared.request])
-    [choice] = ChatAnswer(asked, prepared, decoder, "x").whole(result)["choices"]
+    parsed = RequestParser(decoder).parse(asked)
+    [result] = decoder.run([parsed.request])
+    [choice] = ChatAnswer(asked, parsed, decoder, "x").whole(result)["choices"]
     assert (choice["message"]["content"], choice["finish_reason"], result.valid) == (wish, "stop", True)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from running_server import MODEL, called, running, tool
-from tooldecoding.server.app import Answerer
+from tooldecoding.server.exchange import Answerer
 from tooldecoding.server.page import page as served
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -40,7 +40,7 @@ pytest.importorskip("ray", reason="the extra ray is not installed")
 from ray.exceptions import RayError
 
 from tooldecoding.server.app import application
-from tooldecoding.server.exchange import Head
+from tooldecoding.server.exchange import ResponseStart
 from tooldecoding.server.replicas.replica import BeginningRouter
 from tooldecoding.server.replicas.replicas import Replicas, _routing
 
@@ -136,7 +136,7 @@ def sent(*firsts: Any) -> tuple[httpx.Response, list[MagicMock]]:
 
 @pytest.mark.parametrize("deaths", [0, 1, 2])
 def test_a_request_is_tried_twice(deaths: int) -> None:
-    answer, asked = sent(*[RayError()] * deaths, [Head(200, {}, {"X-Replica": "a"})])
+    answer, asked = sent(*[RayError()] * deaths, [ResponseStart(200, {}, {"X-Replica": "a"})])
     assert [each.cancel.call_count for each in asked] == ([1] * deaths + [0])[:2]
     if deaths == 2:
         assert error_of(answer, 503)["code"] == "replica_lost"

@@ -10,8 +10,7 @@ from pydantic import BaseModel
 
 from data import DATA
 from running_server import MODEL, Running, called, error_of, running
-from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import Head, Parts, Row
+from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
@@ -40,15 +39,15 @@ class Scripted(Answerer):
         self.message, self.finish, self.error = {"role": "assistant", "content": None} | message, finish, error
         self.asked: dict[str, Any] = {}
 
-    async def answer(self, given: Row, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> ResponseStream:
         self.asked = given
         about = {"usage": USAGE, "tooldecoding": {"valid": True}}
         if not self.asked.get("stream"):
             choice = {"index": 0, "message": self.message, "finish_reason": self.finish}
-            yield Head(200, {"choices": [choice]} | about)
+            yield ResponseStart(200, {"choices": [choice]} | about)
             return
         begun, *pieces = ({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas(self.message))
-        yield Head(200, {"choices": [begun]}, streamed=True)
+        yield ResponseStart(200, {"choices": [begun]}, streamed=True)
         for piece in pieces:
             yield {"choices": [piece]}
         if self.error is not None:

@@ -12,8 +12,7 @@ from ray import serve
 from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import Head, Row
+from tooldecoding.server.exchange import Answerer, ResponsePart, ResponseStart, Row
 from tooldecoding.server.monitoring import begin_log, log
 
 _NAMES: Final = "names"
@@ -37,11 +36,11 @@ class Replica:
         self._answerer = load(options)
         log("ready", model=options.model, replica=self._name)
 
-    async def answer(self, beginning: str, model: str, given: Row, request_id: str) -> AsyncIterator[Head | Row]:
+    async def answer(self, beginning: str, model: str, given: Row, request_id: str) -> AsyncIterator[ResponsePart]:
         """Yield the parts of an answer; the router has read the first two parameters."""
-        async with aclosing(self._answerer.answer(given, request_id)) as parts:
-            async for part in parts:
-                if isinstance(part, Head):
+        async with aclosing(self._answerer.answer(given, request_id)) as stream:
+            async for part in stream:
+                if isinstance(part, ResponseStart):
                     yield replace(part, headers={**part.headers, "X-Replica": self._name})
                 else:
                     yield part
@@ -102,6 +101,4 @@ class BeginningRouter(RequestRouter):
             return busy, sha256(f"{beginning} {replica.replica_id.unique_id}".encode()).digest()
 
         able = [each for each in candidate_replicas if model in each.replica_metadata.get(_NAMES, ())]
-        return [
-            [each] for each in sorted(able or candidate_replicas, key=rank)
-        ]  # any one says that it has no such model
+        return [[each] for each in sorted(able or candidate_replicas, key=rank)]  # any says that it has no such model

@@ -20,8 +20,7 @@ from starlette.concurrency import run_in_threadpool
 from tooldecoding.cluster.connection import Share
 from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import Answerer
-from tooldecoding.server.exchange import ApiError, Head, Parts, Row, later
+from tooldecoding.server.exchange import Answerer, ApiError, ResponseStart, ResponseStream, Row, retry_later
 from tooldecoding.server.monitoring import exposition, log
 from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
 
@@ -110,28 +109,28 @@ class Replicas(Answerer):
         if self._name in serve.status().applications:
             serve.delete(self._name)
 
-    async def answer(self, given: Row, request_id: str) -> Parts:
+    async def answer(self, given: Row, request_id: str) -> ResponseStream:
         """Yield the answer of a replica; if it dies, that is the last event of a stream."""
         asked = (*await run_in_threadpool(_routing, given), given, request_id)
         try:
             async with asyncio.timeout(self._options.timeout + _GRACE_S):
-                head, response = await self._begin(asked)
+                start, response = await self._begin(asked)
         except TimeoutError:
             raise ApiError(504, "no replica answered within the time limit of a request", code="timeout") from None
-        ended = not head.streamed
+        ended = not start.streamed
         try:
-            yield head
+            yield start
             while not ended and (part := await _next(response)) is not None:
                 yield part
             ended = True
         except ReplicaLostError as error:
-            log("replica lost in a stream", logging.WARNING, replica=head.headers["X-Replica"])
+            log("replica lost in a stream", logging.WARNING, replica=start.headers["X-Replica"])
             yield error.to_json()
         finally:
             if not ended:
                 response.cancel()
 
-    async def _begin(self, asked: tuple[Any, ...]) -> tuple[Head, DeploymentResponseGenerator[Any]]:
+    async def _begin(self, asked: tuple[Any, ...]) -> tuple[ResponseStart, DeploymentResponseGenerator[Any]]:
         """Ask a replica, and another one if it dies; ReplicaLostError if that dies, too."""
         assert self._handle is not None
         for more in reversed(range(_ATTEMPTS)):
@@ -150,19 +149,19 @@ class Replicas(Answerer):
         states = status.applications[self._name].deployments[_DEPLOYMENT].replica_states
         return {"running": states.get("RUNNING", 0), "wanted": self._options.replicas or 1}
 
-    async def health(self) -> Head:
+    async def health(self) -> ResponseStart:
         """Tell whether all replicas run."""
         counts = await self._counts()
         if not counts["running"]:
-            return Head(503, {"status": "down", "replicas": counts})
+            return ResponseStart(503, {"status": "down", "replicas": counts})
         status = "ok" if counts["running"] >= counts["wanted"] else "degraded"
-        return Head(200, {"status": status, "replicas": counts})
+        return ResponseStart(200, {"status": status, "replicas": counts})
 
-    async def ready(self) -> Head:
+    async def ready(self) -> ResponseStart:
         """Tell whether a replica runs."""
         counts = await self._counts()
         status, word = (200, "ready") if counts["running"] else (503, "not ready")
-        return Head(status, {"status": word, "replicas": counts})
+        return ResponseStart(status, {"status": word, "replicas": counts})
 
     async def figures(self) -> bytes:
         """Return the figures of this process, and those of each replica with its name as a label."""
@@ -170,7 +169,7 @@ class Replicas(Answerer):
         try:
             told = await self._handle.broadcast("figures").results_async(timeout_s=_FIGURES_S, return_exceptions=True)
         except TimeoutError:
-            raise later(503, "a replica does not tell its figures; try again") from None
+            raise retry_later(503, "a replica does not tell its figures; try again") from None
         replicas = dict(each for each in told if not isinstance(each, BaseException))
         merged = {family.name: family for family in self.metrics.families() if family.name == _OURS}
         merged["replicas"] = GaugeMetricFamily("tooldecoding_replicas", "Replicas that answer.", len(replicas))

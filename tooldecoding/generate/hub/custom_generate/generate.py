@@ -9,6 +9,8 @@ from tooldecoding.errors import ConfigError
 def generate(model: Any, tokenizer: Any = None, tools: Any = None, decoding: Any = None, **arguments: Any) -> Any:
     """Decode tool calls; see ``tooldecoding.tool_decoding``.
 
+    ConfigError without a tokenizer or tools, and for arguments that a decode cannot honour.
+
     Parameters
     ----------
     tokenizer : PreTrainedTokenizerBase
@@ -17,11 +19,6 @@ def generate(model: Any, tokenizer: Any = None, tools: Any = None, decoding: Any
         Options, or some of their fields, such as ``{"order_limit": 12}``.
     **arguments
         Of ``generate``.
-
-    Raises
-    ------
-    ConfigError
-        Without a tokenizer or tools, and for arguments that a decode cannot honour.
     """
     for name, value in (("tokenizer", tokenizer), ("tools", tools)):
         if value is None:

@@ -23,7 +23,7 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.files.json_lines import short_repr
-from tooldecoding.files.kept import Kept
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
 from tooldecoding.request import Request
 from tooldecoding.server.chat_body import ChatBody
@@ -133,8 +133,8 @@ _SEED_BITS: Final = 31
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """What is decoded for a request.
+class ParsedRequest:
+    """A request of the API, ready to be decoded.
 
     Attributes
     ----------
@@ -157,38 +157,38 @@ class Prepared:
     as_content: bool
 
 
-class Preparation:
-    """Prepares requests for one decoder. Threads may share it; they take turns."""
+class RequestParser:
+    """Reads requests for one decoder. Threads may share it; they take turns."""
 
     def __init__(self, decoder: ToolDecoder) -> None:
         self._decoder = decoder
         self._lock = threading.Lock()
         self._most_characters = (decoder.context or 0) * max(map(len, decoder.tokenizer.get_vocab()))
-        self._tools: Kept[tuple[Documentation, list[str]]] = Kept(_KEPT)
-        self._answers: Kept[LookupDictionary] = Kept(_KEPT)
+        self._tools = LruCache[str, tuple[Documentation, list[str]]](_KEPT)
+        self._answers = LruCache[str, LookupDictionary](_KEPT)
 
-    def prepare(self, body: ChatBody) -> Prepared:
+    def parse(self, body: ChatBody) -> ParsedRequest:
         """Return what is to be decoded; ApiError 400 if something is wrong with the request."""
         with self._lock, noted() as notes:
-            with _told("messages"):
+            with _api_errors("messages"):
                 conversation = read_messages(body.messages)
-            with _told("response_format"):
+            with _api_errors("response_format"):
                 schema, strict = answer_schema(body.response_format)
-            with _told("tools"):
+            with _api_errors("tools"):
                 documentation, unread = self._tools.of(json.dumps(body.tools), lambda: read_documentation(body.tools))
                 notes += unread
-            with _told("tool_choice"):
+            with _api_errors("tool_choice"):
                 choice, tools = read_choice(body.tool_choice, documentation.lookup)
-            with _told():
+            with _api_errors():
                 options = self._options(body, choice)
                 request = chat_request(conversation, documentation, options, self._decoder.tokenizer)
                 request = replace(request, tools=tools)
                 notes += chat_misfits(options.format, self._decoder.tokenizer) if len(tools) else ()
             if schema is not None:
-                with _told("response_format"):
+                with _api_errors("response_format"):
                     request = self._answering(request, schema)
                     notes += unenforced(request.tools.tools[0], strict)
-            with _told("messages"):
+            with _api_errors("messages"):
                 context, characters = self._decoder.context, len(request.prompt)
                 if context is not None and characters > self._most_characters:  # tokens of it would take seconds
                     raise PromptError(
@@ -197,7 +197,7 @@ class Preparation:
                     )
                 prompt_ids = self._decoder.prompt_ids(request)
             need = self._decoder.need(request, prompt_ids)
-        return Prepared(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
+        return ParsedRequest(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
@@ -229,8 +229,8 @@ class Preparation:
 
 
 @contextmanager
-def _told(param: str | None = None) -> Iterator[None]:
-    """Turn what is wrong with the input into an answer that names the field."""
+def _api_errors(param: str | None = None) -> Iterator[None]:
+    """Turn what is wrong with the input into an ApiError that names the field."""
     try:
         yield
     except ToolDecodingError as error:

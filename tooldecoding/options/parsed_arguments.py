@@ -20,7 +20,7 @@ CONFIG_FOLDER: Final = (Path(__file__).parent.parent / "configs").resolve()
 
 
 @dataclass(frozen=True)
-class Given:
+class ParsedArguments:
     """What the command line gave.
 
     Attributes
@@ -84,7 +84,7 @@ def read_config(name: str | None, kind: type) -> dict[str, Any]:
     Raises
     ------
     ConfigError
-        With ``file:line``, as ``Given.merge``.
+        With ``file:line``, as ``ParsedArguments.merge``.
     """
     if name is None:
         return {}

@@ -31,7 +31,7 @@ _NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", *(f"{{'{key}'" for key 
 
 
 @dataclass(frozen=True)
-class Habits:
+class TemplateProfile:
     """What a template wants; what the probe does not show is the default.
 
     Attributes
@@ -97,19 +97,19 @@ class Habits:
         return self.found
 
 
-_known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[Any, Habits]]" = WeakKeyDictionary()
+_known: "WeakKeyDictionary[PreTrainedTokenizerBase, tuple[Any, TemplateProfile]]" = WeakKeyDictionary()
 
 
-def habits_of(tokenizer: "PreTrainedTokenizerBase") -> Habits:
-    """Return the habits of a tokenizer's chat template."""
+def profile_of(tokenizer: "PreTrainedTokenizerBase") -> TemplateProfile:
+    """Return the profile of a tokenizer's chat template."""
     text = getattr(tokenizer, "chat_template", None)
     known = _known.get(tokenizer)
     if known is None or known[0] != text:
-        known = _known[tokenizer] = (text, _read(tokenizer) if text else Habits())
+        known = _known[tokenizer] = (text, _read(tokenizer) if text else TemplateProfile())
     return known[1]
 
 
-def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
+def _read(tokenizer: "PreTrainedTokenizerBase") -> TemplateProfile:
     probe = Probe(tokenizer)
     shown = probe.write([USER])
     takes_messages, prints_tools = bool(shown or probe.write([USER], [])), NAME in shown
@@ -133,7 +133,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> Habits:
     if _VALUE not in written and (written or (takes_messages and not prints_tools)):
         shown_calls = "none"
     thinking_key = next((key for key in _THINKING_KEYS if _THOUGHT in text(**{key: _THOUGHT})), None)
-    return Habits(
+    return TemplateProfile(
         found,
         takes_messages,
         prints_tools,

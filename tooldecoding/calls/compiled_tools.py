@@ -1,8 +1,7 @@
-"""Tools ready to be called: what does not depend on the prompt is made once and kept across requests."""
+"""Compiled tools: what does not depend on the prompt, tries and grammars, is made once and kept across requests."""
 
 import math
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from threading import Lock
 
@@ -12,7 +11,7 @@ from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.calls.names import NameTrie, demand_distinct
 from tooldecoding.calls.next_call import NextCall
 from tooldecoding.engines.engine import Need
-from tooldecoding.files.kept import Kept
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.dialects import Dialects
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
@@ -32,10 +31,10 @@ _AROUND, _INDENT = 192, 16
 """Bytes around a call in a dialect, and before a key of it."""
 _SETS = 64
 _TOOLS = 50_000
-"""Limits of the cache, in sets and in tools; the set that was used last always stays."""
+"""Limits of the cache, in sets and in tools."""
 
 
-class PreparedTool:
+class CompiledTool:
     """One tool in one call format.
 
     Parameters
@@ -137,7 +136,7 @@ class PreparedTool:
         return Need(options.draft_tokens, orders + 1 + options.asks_for_further_calls, drafts, fixed + values)
 
 
-class PreparedTools:
+class CompiledTools:
     """The tools of a lookup dictionary in one call format.
 
     Parameters
@@ -151,7 +150,7 @@ class PreparedTools:
     ----------
     call_format : CallFormat
         Bound to the special tokens of the tokenizer.
-    tools : tuple of PreparedTool
+    tools : tuple of CompiledTool
         In documentation order.
 
     Raises
@@ -168,7 +167,7 @@ class PreparedTools:
     ) -> None:
         self.call_format = call_format = dialect or options.call_format.bound(table.special.bound)
         self._made_of = lookup, options
-        self._in_dialect: Kept[PreparedTools] = Kept(_DIALECTS)
+        self._in_dialect = LruCache[str, CompiledTools](_DIALECTS)
         decided = lookup.decided(options.unknown_keys)
         for tool in decided.tools:
             demand_writable([tool.name, *(p.name for p in tool.parameters)])
@@ -181,7 +180,7 @@ class PreparedTools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
             if tool.conditions is not None and tool.conditions.unsatisfiable:
                 raise DocumentationError(f"tool {tool.name!r}: {tool.conditions.notes[0]}")
-        self.tools = tuple(PreparedTool(tool, call_format, table, options.value_constraint) for tool in decided.tools)
+        self.tools = tuple(CompiledTool(tool, call_format, table, options.value_constraint) for tool in decided.tools)
         self._by_name = {tool.spec.name: tool for tool in self.tools}
 
     def names(self, number: int) -> NameTrie:
@@ -191,7 +190,7 @@ class PreparedTools:
             self._names[number] = NameTrie(self._table, self._specs, self.call_format, number)
         return self._names[number]
 
-    def called(self, written: bytes) -> PreparedTool | None:
+    def called(self, written: bytes) -> CompiledTool | None:
         """Return the tool whose name and bracket ``written`` begins with, as the first call."""
         found = self.names(0).called(written)
         return None if found is None else self.tools[found[0]]
@@ -214,7 +213,7 @@ class PreparedTools:
             self._next_calls[number, only] = NextCall(tools, self.call_format, number)
         return self._next_calls[number, only]
 
-    def __getitem__(self, name: str) -> PreparedTool:
+    def __getitem__(self, name: str) -> CompiledTool:
         return self._by_name[name]
 
     @cached_property
@@ -234,11 +233,11 @@ class PreparedTools:
         texts = [call_format.lead + call_format.start(0), *(usual.opener for usual in self.dialects.usual)]
         return Trie(self._table, texts)
 
-    def in_dialect(self, dialect: CallFormat) -> "PreparedTools":
+    def in_dialect(self, dialect: CallFormat) -> "CompiledTools":
         """Return the same tools in a format of ``dialects``."""
         key = "\0".join([dialect.opener, dialect.bracket, dialect.separator, dialect.end, dialect.closer])
         lookup, options = self._made_of
-        return self._in_dialect.of(key, lambda: PreparedTools(lookup, self._table, options, dialect))
+        return self._in_dialect.of(key, lambda: CompiledTools(lookup, self._table, options, dialect))
 
     @cached_property
     def dialect_margin(self) -> int:
@@ -271,25 +270,17 @@ class PreparedTools:
         return most if room is None else max(0, min(most, room - self.reserve(choice)))
 
 
-class Preparations:
-    """A cache of the sets of tools that were used last; safe for threads."""
+class CompiledToolsCache:
+    """The sets of tools that were used last; safe for threads."""
 
     def __init__(self, table: TokenTable) -> None:
         self._table = table
         self._lock = Lock()
-        self._kept: OrderedDict[tuple[object, ...], tuple[LookupDictionary, PreparedTools]] = OrderedDict()
+        # the lookup is kept, too, so that no other one gets its id
+        self._made = LruCache[Hashable, tuple[LookupDictionary, CompiledTools]](_SETS, _TOOLS, lambda _, m: len(m[0]))
 
-    def of(self, lookup: LookupDictionary, options: DecodeOptions) -> PreparedTools:
-        """Return the prepared tools of a lookup dictionary; see PreparedTools."""
+    def of(self, lookup: LookupDictionary, options: DecodeOptions) -> CompiledTools:
+        """Return the compiled tools of a lookup dictionary; see CompiledTools."""
         key = (id(lookup), options.format, options.value_constraint, options.unknown_keys)
-        with self._lock:  # the lookup is kept too, so that no other one gets its id
-            if key not in self._kept:
-                self._kept[key] = lookup, PreparedTools(lookup, self._table, options)
-            self._kept.move_to_end(key)
-            prepared = self._kept[key][1]
-            while len(self._kept) > 1 and (len(self._kept) > _SETS or self._tools() > _TOOLS):
-                self._kept.popitem(last=False)
-        return prepared
-
-    def _tools(self) -> int:
-        return sum(len(lookup) for lookup, _ in self._kept.values())
+        with self._lock:
+            return self._made.of(key, lambda: (lookup, CompiledTools(lookup, self._table, options)))[1]
