@@ -146,7 +146,7 @@ def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str
     with pytest.raises(ModelError, match="at most 256 sequences"):
         for _ in range(256):
             engine.fork(root)
-    wrong: dict[str, dict[str, Any]] = {"runs GGUF files": {"model": tiny_model_path}, "takes no dtype": {"dtype": "bf16"}}
+    wrong: dict[str, dict[str, Any]] = {"runs GGUF": {"model": tiny_model_path}, "takes no dtype": {"dtype": "bf16"}}
     wrong |= {"packs all branches": {"strategy": "batched"}, "leaves no": {"device": "cpu", "gpu-layers": 4}}
     wrong |= {"transformers runs": {"engine": "transformers", "threads": 2}}
     for said, given in wrong.items():
