@@ -18,7 +18,6 @@ from eval.bench.methods import EngineMethod, GenerateMethod, Measurement, Method
 from eval.bench.methods import tool_decoding as method_of
 from eval.bench.options import BenchOptions
 from eval.bench.subject import Example, Subject, Workload, load_subject, make_workload
-from eval.bench.teacher import BONUS, Lesson
 from eval.options import PEER_METHODS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.token_table import TokenTable
@@ -126,18 +125,6 @@ def test_an_installed_library_writes_the_call(monkeypatch: pytest.MonkeyPatch, n
     for module in [m for m in sys.modules if m.split(".")[0] == name]:
         monkeypatch.setitem(sys.modules, module, None)
     assert "ModuleNotFoundError" in str(library(name, subject(), work, OPTIONS))
-
-
-def test_a_token_that_a_library_refuses_has_others_that_begin_the_same_text() -> None:
-    [example] = workload().examples
-    table = subject().decoder.table
-    wanted = Lesson(example, table).wanted(table.join([*example.prompt_ids, example.call_ids[0]]))
-    own, *others = sorted(wanted, key=wanted.__getitem__, reverse=True)
-    assert (own, wanted[own]) == (example.call_ids[1], BONUS) and others
-    behind = example.text()[len(table.text(example.call_ids[0])) :]
-    assert all(behind.startswith(table.text(token).decode()) for token in others)
-    lengths = [len(table.text(token)) for token in others]
-    assert lengths == sorted(lengths, reverse=True) and max(wanted[token] for token in others) < BONUS
 
 
 @pytest.mark.parametrize(("copied", "count"), [(0, 0), (0.5, 2), (0.7, 3), (1, 4)])
