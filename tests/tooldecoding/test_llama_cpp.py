@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from test_engines import Traffic
+from test_engines import Traffic, alone
 from test_loading import MODEL, PROMPTS, write_gguf
 
 from command_line import Cli
@@ -54,8 +54,7 @@ def test_who_joins_and_leaves_changes_nothing(files: dict[str, Path], caching: b
     traffic.run(60)
     assert traffic.joined > 10 and (traffic.reused > 0) == caching
     traffic.close()
-    kept = len(engine._cache.prefixes._entries)
-    assert len(engine._cache._free) == 256 - kept and (kept > 0) == caching
+    assert len(engine._cache._free) == 256 - len(engine._cache.prefixes._entries)
 
 
 @pytest.mark.parametrize("kind", ["F32", *TYPES])
@@ -89,16 +88,19 @@ def test_a_tree_is_its_lines(files: dict[str, Path], kind: str) -> None:
                 del written[feed.branch][-feed.speculative :]
 
 
-def test_calls_are_those_of_the_packed_engine(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(llama_cpp_engine, "_worth_a_pass", lambda _: 32)
+@pytest.mark.parametrize("worth", [32, 0])
+def test_calls_are_those_of_the_packed_engine(files: Any, worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llama_cpp_engine, "_worth_a_pass", lambda _: worth)
     path = str(files["F32"])
     packed = ToolDecoder.from_pretrained(path, engine="transformers", max_value_tokens=8)
     own = ToolDecoder.from_pretrained(path, engine="llama.cpp", max_value_tokens=8)
     for _ in range(2):  # the second time from the prefix cache
         for wanted, found in zip(*(decoder.decode(PROMPTS, lookup(WEATHER)) for decoder in (packed, own)), strict=True):
             assert found.text == wanted.text
-            for cost in ("forward_passes", "positions", "reused_positions"):
-                assert getattr(found.counters, cost) == getattr(wanted.counters, cost)
+            a, b = found.counters, wanted.counters
+            assert a.reused_positions == b.reused_positions
+            same = (a.forward_passes, a.positions) == (b.forward_passes, b.positions)
+            assert same if worth else a.positions < b.positions  # no draft is tried
 
 
 def test_the_cache_grows(files: dict[str, Path]) -> None:
@@ -108,9 +110,7 @@ def test_the_cache_grows(files: dict[str, Path]) -> None:
     engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
     assert engine._cache._positions == 8192
     for [found], text in zip(engine.extend([Feed(root, [9]) for root in roots]), texts, strict=True):
-        with torch.inference_mode():
-            own = MODEL(torch.tensor([[*text, 9]])).logits[0, -1]
-        torch.testing.assert_close(found.logits, own, atol=1e-3, rtol=1e-3)
+        torch.testing.assert_close(found.logits, alone([*text, 9], MODEL)[0], atol=1e-3, rtol=1e-3)
 
 
 def test_what_nobody_closes_is_free_again(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

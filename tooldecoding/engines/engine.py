@@ -43,7 +43,7 @@ class Feed(NamedTuple):
 
 @dataclass
 class Usage:
-    """Cost of one prompt so far. Passes and positions are exact and do not depend on the machine.
+    """Cost of one prompt so far. Passes and positions are exact; on the machine they depend only by ``worth_a_pass``.
 
     Attributes
     ----------

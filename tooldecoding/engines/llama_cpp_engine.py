@@ -92,7 +92,8 @@ class SequenceCache:
     """
 
     def __init__(self, model: LlamaCppModel, prompt_cache_bytes: int) -> None:
-        size, free = model.bytes_per_position, WeakMethod(self.free)  # no cycle: memory is back at once
+        self.bytes_per_position = size = model.bytes_per_position
+        free = WeakMethod(self.free)  # no cycle: memory is back at once
         self.prefixes: PrefixCache[int] = PrefixCache(
             prompt_cache_bytes, lambda tokens, _: tokens * size, lambda sequence: (now := free()) and now(sequence)
         )
@@ -212,8 +213,6 @@ class LlamaCppEngine(Engine):
     ----------
     cache : SequenceCache
         Of the model; its other engines use it, too.
-    bytes_per_position : int
-        Of the KV cache.
     worth_a_pass : int
         See Engine.
     """
@@ -223,9 +222,9 @@ class LlamaCppEngine(Engine):
     """A position costs nearly as much as a pass."""
     chunk: int | None = _BATCH // 4
 
-    def __init__(self, cache: SequenceCache, bytes_per_position: int, worth_a_pass: int) -> None:
+    def __init__(self, cache: SequenceCache, worth_a_pass: int) -> None:
         self._cache = cache
-        self._bytes = bytes_per_position
+        self._bytes = cache.bytes_per_position
         self.worth_a_pass = worth_a_pass
         self._branches: BranchTable[_Branch] = BranchTable()
 
@@ -351,14 +350,13 @@ class LlamaCppFactory:
                 "the engine llama.cpp packs all branches into one pass; use packed or auto, or --engine transformers"
             )
         self._cache = SequenceCache(model, prompt_cache_bytes)
-        self._bytes = model.bytes_per_position
         self.prompts = self._cache.prefixes
         self._worth = _worth_a_pass(self._cache)
         self.reason = f"llama.cpp runs the file as it is; a pass by itself costs as much as {self._worth} positions"
 
     def __call__(self) -> LlamaCppEngine:
         """Return a new engine without branches."""
-        return LlamaCppEngine(self._cache, self._bytes, self._worth)
+        return LlamaCppEngine(self._cache, self._worth)
 
 
 def _worth_a_pass(cache: SequenceCache) -> int:

@@ -127,7 +127,7 @@ class LlamaCppModel:
         width = llama.llama_model_n_embd(self.handle) // llama.llama_model_n_head(self.handle)
         width = getattr(text, "head_dim", None) or width
         heads = llama.llama_model_n_layer(self.handle) * llama.llama_model_n_head_kv(self.handle)
-        self.bytes_per_position = 2 * heads * width * (4 if self._cache_type == _F32 else 2)
+        self.bytes_per_position: int = 2 * heads * width * (4 if self._cache_type == _F32 else 2)
 
     def _demand_attention(self, file: Path) -> None:
         """ModelError unless the model only attends: a state cannot be forked by position, nor forget a token."""
