@@ -46,7 +46,6 @@ BAD: list[tuple[Any, str]] = [
     ([{"role": "user", "content": [{"type": "image_url"}]}], "messages[0]['content'][0]['type']: expected 'text'"),
     ([{"role": "user", "content": "x", "tool_calls": [call()]}], "messages[0]['tool_calls']: Extra inputs"),
     ([{"role": "assistant", "content": None}, USER], "messages[0]: expected content, a text"),
-    ([{"role": "assistant", "content": "x", "reasoning_content": 3}, USER], "messages[0]['reasoning_content']: Input"),
     ([USER, {"role": "assistant", "content": "x"}], "messages[1]: the conversation ends with a message of role assist"),
     ([{"role": "system", "content": "x"}], "messages[0]: the conversation ends with a message of role system"),
     ([USER, calls(call())], "the end: the call 'a' of 'f' has no result"),
@@ -54,13 +53,9 @@ BAD: list[tuple[Any, str]] = [
     ([USER, result()], "messages[1]: the tool_call_id 'a' is of no call that lacks a result"),
     ([USER, calls(call()), result("b")], "calls without a result: 'a'"),
     ([USER, calls(call()), result(), result()], "messages[3]: the tool_call_id 'a' is of no call that lacks a result"),
-    ([USER, calls(call()), {"role": "tool", "content": "x"}], "messages[2]['tool_call_id']: Field required"),
     ([USER, calls(call()), result(content={"sky": 1})], "messages[2]['content']: expected a text or a list of text"),
     ([USER, calls(call(), call())], "messages[1]: two calls have the id 'a'"),
     ([USER, {**calls(), "tool_calls": "f()"}], f"{CALLS}: Input should be a valid list"),
-    ([USER, calls("f()")], f"{CALLS}[0]: Input should be a valid dictionary"),
-    ([USER, calls({"function": {"name": "f"}})], f"{CALLS}[0]['id']: Field required"),
-    ([USER, calls({"id": "a", "type": "web"})], f"{CALLS}[0]['type']: Input should be 'function'"),
     ([USER, calls(call(name=""))], f"{CALLS}[0]['function']['name']: String should have at least 1 character"),
     ([USER, calls(call(arguments=[]))], f"{CALLS}[0]['function']['arguments']: expected a JSON object"),
     ([USER, calls(call(arguments="x"))], "malformed JSON at character 0"),
@@ -140,6 +135,7 @@ def test_anything_else_is_refused_and_nothing_breaks(given: Any) -> None:
         read_messages(given)
     except PromptError as error:
         assert str(error).startswith(("messages", "the end"))
+        assert len(str(error)) < 600 and "\n" not in str(error)
 
 
 API_ROW = {
@@ -225,9 +221,7 @@ def test_documentation_in_tool_searcher_results() -> None:
         ('\n{"text": "x"}', "d:2: expected a 'role' of User, AI, API, system or assistant, found None"),
         ('{"role": 3}', "d:1: expected a 'role' of User, AI, API, system or assistant, found 3"),
         ('{"role": "User"}', "d:1['text']: Field required"),
-        ('{"role": "User", "text": 5}', "d:1['text']: Input should be a valid string"),
         ('{"role": "API", "param_dict": {}}', "d:1['api_name']: Field required"),
-        ('{"role": "API", "api_name": "A"}', "d:1['param_dict']: Field required"),
         ('{"role": "assistant", "content": "", "tool_calls": [{"id": 1}]}', "d:1['tool_calls']: List should"),
         ('{"role": "tool", "content": "x", "name": "f"}', "found 'tool'; give calls of chat as messages"),
         ('{"role": "User", }', "d:1:"),

@@ -37,7 +37,7 @@ METHODS = [
 
 
 @pytest.mark.parametrize("method", METHODS, ids=" ".join)
-def test_every_method_runs_is_scored_and_goes_on(run: Cli, tmp_path: Path, method: list[str]) -> None:
+def test_every_method_runs_and_is_scored(run: Cli, tmp_path: Path, method: list[str]) -> None:
     if method[0] in PEER_METHODS:
         pytest.importorskip(method[0])
     out = tmp_path / "run"
@@ -53,11 +53,6 @@ def test_every_method_runs_is_scored_and_goes_on(run: Cli, tmp_path: Path, metho
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
         chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}
         assert {r["id"] for r in rows(out / "values.jsonl")} == chosen
-    if method[0] in (*PEER_METHODS, "greedy"):
-        broken = out / "predictions.jsonl"
-        broken.write_bytes(broken.read_bytes()[: broken.stat().st_size // 2])
-        assert run(out, *method, "--batch-size", "1").code == 0
-        assert [r["prediction"] for r in rows(broken)] == [r["prediction"] for r in predictions]
 
 
 def test_several_files_are_compared(cli: Cli, data: Path, tmp_path: Path) -> None:

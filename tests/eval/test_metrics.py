@@ -16,19 +16,6 @@ counts = st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.j
 verdicts = st.dictionaries(st.integers(0, 60).map(str), st.booleans())
 
 
-def test_interval_of_a_textbook_case() -> None:
-    """Clopper and Pearson's limits solve P(X >= 7) = 0.025 and P(X <= 7) = 0.025 for X ~ Binomial(20, p)."""
-    estimate = Accuracy(7, 20).estimate
-    assert estimate is not None
-
-    def mass(p: float, numbers: range) -> float:
-        return sum(math.comb(20, k) * p**k * (1 - p) ** (20 - k) for k in numbers)
-
-    assert mass(estimate.low, range(7, 21)) == pytest.approx(0.025)
-    assert mass(estimate.high, range(8)) == pytest.approx(0.025)
-    assert Accuracy(0, 0).estimate is None and unweighted_mean([Accuracy(0, 0)]) is None
-
-
 @given(st.lists(counts, min_size=1, max_size=6))
 def test_the_mean_of_categories_lies_in_its_interval(parts: list[tuple[int, int]]) -> None:
     """A category without samples has no part in it; the mean of one category is the category."""

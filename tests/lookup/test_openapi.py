@@ -9,9 +9,9 @@ from voting import CandidateCall, CandidateValue, merge
 TEXT = {"type": "string"}
 
 
-def tool_of(operation, path="/things", **document):
+def tool_of(operation, **document):
     """The tool of a document with one operation."""
-    return only({"openapi": "3.0.0", "paths": {path: {"get": operation}}, **document})
+    return only({"openapi": "3.0.0", "paths": {"/things": {"get": operation}}, **document})
 
 
 def query(name, **fields):

@@ -2,7 +2,6 @@
 
 import io
 import math
-import random
 import re
 from collections.abc import Callable
 from typing import Any
@@ -17,8 +16,6 @@ from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.result import DecodeResult
-from tooldecoding.testing import SyntheticEngine
 from tooldecoding.tokens.trie import Trie
 from tools import PROMPTS, WEATHER, lookup, parameter, tool
 
@@ -156,48 +153,29 @@ def test_what_texts_share_ends_before_a_character_that_differs() -> None:
         assert trie.node().shared == shared.encode()
 
 
-TOOLS = lookup(WEATHER)
-LITERALS = {
-    "city": ("'Rome'", "'Paris'", "'Oslo'"),
-    "days": ("3", "33", "4"),
-    "unit": ("'celsius'", "'fahrenheit'", "'celsius'"),
-    "price": ("1.5", "1", "1.0"),
-    "tags": ("['a']", "['a', 'b']", "[]"),
-    "hourly": ("True", "False", "True"),
-}
+LITERALS = {"city": "'Rome'", "days": "3", "unit": "'celsius'", "price": "1.5"}
 
 
-def hesitant(seed: int, doubt: float) -> Callable[[str], str]:
-    """A model that writes another value, or an optional key, with this probability, by what it has written before."""
-
-    def continuation(written: str) -> str:
-        if "GetWeather(" not in written:
-            return "[GetWeather("
-        *before, call = re.split(r"(?:\(|, )(?=\w+=)", written[written.index("GetWeather(") :])
-        key, given = call.split("=", 1) if before else ("", "")
-        behind = random.Random(f"{seed} {before} {key}")
-        other = behind.random() < doubt
-        literal = LITERALS[key][behind.randint(1, 2) if other else 0] if key else ""
-        optional = [k for k in ("tags", "hourly") if f"{k}=" not in written]
-        end = f", {optional[0]}=" if optional and behind.random() < doubt else ")]"
-        return (literal + end)[len(given) :] if (literal + end).startswith(given) else end
-
-    return continuation
-
-
-def decode_weather(engine: SyntheticEngine, **fields: Any) -> DecodeResult:
-    return decode(engine, PROMPTS[0], TOOLS, **{"max_value_tokens": 9, "draft_tokens": 0} | fields)
+def plain(written: str) -> str:
+    """A model that writes these values and no optional key."""
+    if "GetWeather(" not in written:
+        return "[GetWeather("
+    *before, call = re.split(r"(?:\(|, )(?=\w+=)", written[written.index("GetWeather(") :])
+    key, given = call.split("=", 1) if before else ("", "")
+    wanted = LITERALS.get(key, "") + ")]"
+    return wanted[len(given) :] if wanted.startswith(given) else ")]"
 
 
 def test_confidence_in_what_is_printed() -> None:
     """A model whose first key depends on its place."""
 
     def continuation(written: str) -> str:
-        return hesitant(0, 0.0)(written).replace("Rome", "Oslo" if "(city" in written else "Rome")
+        return plain(written).replace("Rome", "Oslo" if "(city" in written else "Rome")
 
     def doubtful(**fields: Any) -> Any:
         engine = ScriptedEngine(synthetic().table.texts, continuation)
-        result = decode_weather(engine, format="pythonic", order_limit=24, **fields)
+        fields |= {"format": "pythonic", "order_limit": 24, "max_value_tokens": 9, "draft_tokens": 0}
+        result = decode(engine, PROMPTS[0], lookup(WEATHER), **fields)
         console = Console(file=io.StringIO(), width=120)
         show_result(console, "x", result, show_orders=False)
         return result.to_json("1")["calls"][0], console.file.getvalue()  # type: ignore[attr-defined]

@@ -24,7 +24,7 @@ from boundaries.values import demand_made_up
 from boundaries.vocabularies import FOUND, decoder_with, needs_vocabularies, real_decoder
 from data import DATA, needs_data
 from lookup.dictionary import ToolSpec
-from synthetic import decode, synthetic
+from synthetic import decode
 from tiny_models import of_bytes, of_pieces, tiny_model
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.models.loading import load_tokenizer
@@ -225,19 +225,6 @@ def test_wishes_that_are_not_permitted_leave_no_trace(
         assert result.text == wanted, (subset, result.text)
 
 
-def test_a_longer_token_speaks_for_the_end_that_it_begins_with() -> None:
-    """The model would write `)]`, never `)` alone: that must outweigh its weaker wish for another key."""
-
-    class Longer(SyntheticEngine):
-        def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-            texts = synthetic().table.texts
-            return NextTokenLogits(torch.tensor([5.0 * (t == b")]") + 3.0 * (t or b" ").isalpha() for t in texts]))
-
-    assert b")]" in synthetic().table.texts
-    tools = lookup(tool("f", parameter("unit", "bool", required=False), parameter("hour", "bool", required=False)))
-    assert decode(Longer(), "x\n", tools, format="pythonic", max_calls=1).text == "[f()]"
-
-
 Shares = Mapping[str, Mapping[str, float]]
 """Text so far -> the texts of tokens and their probabilities."""
 LISTS = {
@@ -257,6 +244,8 @@ NAMES = {
     "Bu": {"s": 0.6, "y": 0.1},
 }
 """No name is wanted behind ``F``, nor behind ``B``."""
+CLOSED = {"": {")]": 0.6, "u": 0.2, "h": 0.2}}
+"""``)`` alone is never wanted: the longer token speaks for the end that it begins with."""
 
 
 class Behind(SyntheticEngine):
@@ -280,8 +269,9 @@ class Behind(SyntheticEngine):
         (LISTS, [tool("f", parameter("a", "list", items="str"))], "[f(a=['x'])]", ["=[", "=['", "',"]),
         (MEMBERS, [tool("f", parameter("a", "str", enum=["T", "d"]))], "[f(a='T')]", ["='", "'d"]),
         (NAMES, list(map(tool, ["Fi", "Fo", "Buy", "Bus"])), "[Buy()]", ["Fi", "Bu", "Buy"]),
+        (CLOSED, [tool("f", *(parameter(key, "bool", required=False) for key in ("unit", "hour")))], "[f()]", [")]"]),
     ],
-    ids=["a list", "a member", "a name"],
+    ids=["a list", "a member", "a name", "an end"],
 )
 def test_a_token_counts_with_what_may_follow_it(
     shares: Shares, tools: Sequence[ToolSpec], expected: str, words: list[str]

@@ -9,7 +9,7 @@ import re
 import string
 from collections.abc import Sequence
 from enum import Enum
-from random import Random, SystemRandom
+from random import SystemRandom
 from typing import Final
 
 from tooldecoding.chat.messages import ToolCall
@@ -28,8 +28,7 @@ class IdForm(Enum):
     NUMBER = "number"
 
 
-SOURCE: Random = SystemRandom()
-"""What ids are drawn from; tests may seed it."""
+_SOURCE: Final = SystemRandom()
 
 _LETTERS: Final = string.ascii_letters + string.digits
 
@@ -68,7 +67,7 @@ def _fits(form: IdForm, call: ToolCall) -> bool:
 def _free(form: IdForm, name: str, number: int, used: set[str], beginning: str = "", letters: int = 0) -> str:
     """Return the first id from ``number`` on, or drawn one, that is not used, and add it to those."""
     while True:
-        drawn = beginning + "".join(SOURCE.choices(_LETTERS, k=letters))
+        drawn = beginning + "".join(_SOURCE.choices(_LETTERS, k=letters))
         found = drawn if letters else _COUNTED[form][0].format(name=name, number=number)
         if found not in used:
             used.add(found)

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chat.chat_models import decoder_of, says
 from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, error_of, in_schema, tool
-from synthetic import ScriptedEngine
-from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.chat_body import read_chat_body
 from tooldecoding.server.completions import ChatAnswer
 from tooldecoding.server.request_parser import MAX_TOOLS, RequestParser
-from tooldecoding.testing import SyntheticDecoder
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}
 ANSWER = in_schema(TOOLS[0]["function"]["parameters"])
@@ -152,10 +150,8 @@ def test_what_no_value_can_obey_is_refused(server: Running) -> None:
 
 @pytest.mark.parametrize("wish", ['{"a": {"b": [1, 2.5, null, true]}, "": "say \\"K\\""}', "{}", '{"x": {}}'])
 def test_the_model_gets_the_object_that_it_wants(wish: str) -> None:
-    tokenizer = byte_level_tokenizer()
-    tokenizer.chat_template = "{% for m in messages %}{{ m.content }}{% endfor %}[assistant]"
-    decoder = SyntheticDecoder(tiny_model("llama", len(tokenizer)), tokenizer)
-    decoder.engine = ScriptedEngine(decoder.table.texts, lambda text: wish[len(text.rpartition("[assistant]")[2]) :])
+    decoder = decoder_of("{% for m in messages %}{{ m.content }}{% endfor %}[assistant]", max_value_tokens=60)
+    says(decoder, lambda prompt: wish)
     asked = read_chat_body({"model": "x", "messages": ROME, "response_format": {"type": "json_object"}})
     parsed = RequestParser(decoder).parse(asked)
     [result] = decoder.run([parsed.request])
