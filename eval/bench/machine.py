@@ -12,8 +12,6 @@ from typing import Any
 
 import torch
 
-_CPU_INFO = Path("/proc/cpuinfo")
-
 
 def describe_machine(device: torch.device) -> dict[str, Any]:
     """Return processor, cores, threads in use, device, and versions."""
@@ -38,7 +36,7 @@ def machine_line(machine: Mapping[str, Any]) -> str:
 
 def _processor() -> str:
     try:
-        found = re.search(r"^model name\s*:\s*(.+)$", _CPU_INFO.read_text(encoding="utf-8"), re.MULTILINE)
+        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.MULTILINE)
     except OSError:
         found = None
     return found[1].strip() if found else platform.processor() or platform.machine()

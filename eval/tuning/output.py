@@ -85,7 +85,9 @@ def deployment_text(record: Record, settings: ModelOptions) -> str:
     values = {name: value for name, value in vars(settings).items() if name in _NAMES} | record["chosen"]["settings"]
     comments = (*_comments(record), *record["chosen"]["reasons"])
     lines = [f"# {' '.join(shown(line).split())}" for line in comments]
-    return "\n".join([*lines, "", *(_setting(name, value) for name, value in values.items())]) + "\n"
+    # a list stays on its line
+    written = yaml.safe_dump(values, default_flow_style=None, sort_keys=False, allow_unicode=True, width=10**6)
+    return "\n".join([*lines, "", written])
 
 
 def _comments(record: Record) -> list[str]:
@@ -103,8 +105,3 @@ def _comments(record: Record) -> list[str]:
             f"Prompts had the template {template}, which is not set here: it is another one for each input."
         )
     return comments
-
-
-def _setting(name: str, value: Any) -> str:
-    # as a flow mapping, so that a list stays on its line
-    return str(yaml.safe_dump({name: value}, default_flow_style=True, allow_unicode=True, width=10**6)).strip()[1:-1]

@@ -203,7 +203,6 @@ _CHANGES: Final = {"new_appointment_date": nullable(normal_day), "new_appointmen
 _TOKEN: Final[dict[str, Form | None]] = {"token": None}
 _FORGOTTEN: Final = dict.fromkeys(("username", "email", "verification_code", "new_password"))
 _MEASURED: Final[dict[str, Form | None]] = {"user_id": uppered, "time": normal_second}
-_DATA: Final = {"health_data": None}
 
 TOOLS: Final = (
     Tool("GetUserToken", dict.fromkeys(("username", "password")), _get_user_token, same_call),
@@ -216,6 +215,6 @@ TOOLS: Final = (
     Tool("CancelRegistration", {_ID: stripped}, _change),
     Tool("ModifyRegistration", {_ID: stripped}, _change, optional=_CHANGES, filled=True),
     Tool("QueryRegistration", _VISIT, _query),
-    Tool("RecordHealthData", _MEASURED, _record_health, optional=_DATA, filled=True),
+    Tool("RecordHealthData", _MEASURED, _record_health, optional={"health_data": None}, filled=True),
     Tool("QueryHealthData", _SPAN, _query_health),
 )
