@@ -41,12 +41,11 @@ def scalar_parser(kind: Literal["str", "int", "float"], notation: Notation) -> V
 
 
 @lru_cache(maxsize=64)
-def any_parser(notation: Notation, depth: int = MAX_FREE_DEPTH) -> ValueParser:
-    """Any literal with at most ``depth`` levels of nesting."""
-    around = inside(notation)
-    scalars = [scalar_parser("float", notation), *scalar_parser("str", notation).alternatives]
-    words = Literals(map(around.render, (True, False, None)))
-    return Union([*scalars, words, *nested_parsers(notation, depth)])
+def any_parser(notation: Notation, depth: int = MAX_FREE_DEPTH, has_texts: bool = True) -> ValueParser:
+    """Any literal with at most ``depth`` levels of nesting, a text among them or not."""
+    texts = scalar_parser("str", notation).alternatives if has_texts else ()
+    words = Literals(map(inside(notation).render, (True, False, None)))
+    return Union([scalar_parser("float", notation), *texts, words, *nested_parsers(notation, depth)])
 
 
 def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[ValueParser]:

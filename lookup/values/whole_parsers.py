@@ -37,7 +37,7 @@ def _anything(notation: Notation) -> Iterator[ValueParser]:
     elif isinstance(notation, RawText):
         same = notation.text_lead == notation.other_lead
         yield any_text(raw_text(notation, _BRACKETS if same else ""))
-        others = Union(nested_parsers(notation)) if same else any_parser(notation)
+        others = Union(nested_parsers(notation)) if same else any_parser(notation, has_texts=False)
         yield Enclosed(notation.other_lead, others, notation.mark)
     else:
         yield any_parser(notation)

@@ -245,6 +245,7 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
         (COUNT, "quoted", ["'many'", "'None'", "'3'"], ["'m"], ["'few"]),
         (EITHER, RawText("</v>"), ["[1, 2]</v>", "one</v>"], ["[1"], ["[a", "[1</v>"]),
         (EITHER, RawText("</v>", "T", "F"), ["T[a</v>"], ["F[1"], ["F[a", "Fone"]),
+        (typed("any"), RawText("</v>", "T", "F"), ["Ta</v>", "Fnull</v>", 'F["a"]</v>'], ["F1"], ['F"', "Fa"]),
         (typed("str"), RawText("</text>"), ["</text>", "a\n<b</text>", "a</</text>"], ["a </tex"], [" a", "a\n</text"]),
         (typed("str"), RawText("\n</text>"), ["\n</text>", "a\n\nb\n</text>"], ["a <"], ["\u3000a", "a\n\n</text"]),
         (typed("str"), "json", [r'"\udb80\udd00"'], [r'"\udb80'], [r'"\udb80\udc']),  # no reserved character
