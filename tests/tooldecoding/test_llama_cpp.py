@@ -178,7 +178,8 @@ def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str
 def test_the_package_itself_writes_documented_calls(files: dict[str, Path]) -> None:
     model, tokenizer = load_model(str(files["F32"]), engine="llama.cpp", threads=1)
     method = LlamaCppPython(model, tokenizer, ScoredText(CALL_FORMATS["hermes"], CALL_FORMATS["pythonic"], False))
-    requests = [Request(p, lookup(WEATHER), DecodeOptions(max_text_tokens=m)) for p, m in (("a", 400), ("b " * 1100, 9))]
+    asked = {"a": 400, "b " * 1100: 9}
+    requests = [Request(prompt, lookup(WEATHER), DecodeOptions(max_text_tokens=most)) for prompt, most in asked.items()]
     whole, cut = method.run(requests)
     assert json.loads(str(whole.written), strict=False)["name"] == "GetWeather"  # it allows line breaks in texts
     assert cut.counters["forward_passes"] == 9 and cut.counters["positions"] > 2048

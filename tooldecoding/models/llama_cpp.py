@@ -176,7 +176,7 @@ class LlamaCppModel:
         if positions > self._longest_context:
             raise ModelError(
                 f"with llama.cpp this model has {self._longest_context:,} positions for all prompts together, for it "
-                "rotates by the context's length; give shorter or fewer prompts (--batch-size), or --engine transformers"
+                "rotates by the context's length; give shorter or fewer prompts, or --engine transformers"
             )
         parameters = self._library.llama_context_default_params()
         parameters.n_ctx, parameters.n_seq_max, parameters.n_batch = positions, most_sequences, batch
