@@ -2,7 +2,7 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
@@ -58,6 +58,7 @@ class Elements(BracketParser):
         self.least = least
         self.unique = unique
         self._identities: dict[str, Hashable] = {}
+        self._samples: dict[ValueParser, _Samples] = {}
         self._prefix = tuple(prefix)
         self._element = element
         self.most = most if element is not None else min(len(self._prefix), len(self._prefix) if most is None else most)
@@ -75,6 +76,12 @@ class Elements(BracketParser):
                 return None
         return self._identities[written]
 
+    def sample(self, parser: ValueParser, number: int) -> str | None:
+        """One of the short elements of a parser, each of them another one; ``None`` if so many are not found."""
+        if parser not in self._samples:
+            self._samples[parser] = _Samples(parser, self.identity)
+        return self._samples[parser].get(number)
+
     def at(self, index: int) -> ValueParser | None:
         """The parser of an element; ``None`` if there cannot be so many."""
         if self.most is not None and index >= self.most:
@@ -89,11 +96,36 @@ class Elements(BracketParser):
         return OpenList(self, continuation, 0)
 
 
+class _Samples:
+    """Short elements of a parser, each of them another one, found as they are asked for."""
+
+    def __init__(self, parser: ValueParser, identity: Callable[[str], Hashable]) -> None:
+        self._found: list[str] = []
+        self._known: set[Hashable] = {None}
+        self._identity = identity
+        self._left = _rests([Start(parser)], itertools.count())
+
+    def get(self, number: int) -> str | None:
+        while number >= len(self._found):
+            tried = itertools.islice(self._left, _MAX_TRIED)
+            new = next((text for text in tried if self._identity(text) not in self._known), None)
+            if new is None:
+                return None
+            self._known.add(self._identity(new))
+            self._found.append(new)
+        return self._found[number]
+
+
 class OpenList(Bracket):
     """An open list or tuple, with the number of its elements as far as it matters, and what they are if it matters."""
 
     def __init__(
-        self, parser: Elements, continuation: ParserState, count: int, seen: frozenset[Hashable] = frozenset()
+        self,
+        parser: Elements,
+        continuation: ParserState,
+        count: int,
+        seen: frozenset[Hashable] = frozenset(),
+        passed: Mapping[ValueParser, int] | None = None,
     ) -> None:
         self.continuation = continuation
         self.closer = _CLOSERS[parser.bracket]
@@ -101,18 +133,20 @@ class OpenList(Bracket):
         self._parser = parser
         self._count = count
         self.seen = seen
+        self._passed = dict(passed or {})  # how many samples of a parser are there already
 
     @cached_property
     def _next(self) -> "OpenList":
         if self._count == self._parser.counted:
             return self
-        return OpenList(self._parser, self.continuation, self._count + 1, self.seen)
+        return OpenList(self._parser, self.continuation, self._count + 1, self.seen, self._passed)
 
     def having(self, written: str) -> "OpenList | None":
         """The list behind an element; ``None`` if that is there already."""
         if not self.is_new(written):
             return None
-        return OpenList(self._parser, self.continuation, self._count, self.seen | {self._parser.identity(written)})
+        seen = self.seen | {self._parser.identity(written)}
+        return OpenList(self._parser, self.continuation, self._count, seen, self._passed)
 
     def is_new(self, written: str) -> bool:
         """Whether it is an element that is not there yet."""
@@ -121,8 +155,22 @@ class OpenList(Bracket):
 
     def unseen(self, states: Sequence[ParserState], written: str) -> str | None:
         """A short element that begins so and is not there yet; ``None`` if none is found."""
-        rests = itertools.islice(_rests(states, len(self.seen)), len(self.seen) + _MAX_TRIED)
+        known = len(self.seen)
+        rests = itertools.islice(_rests(states, range(known, known + _MAX_NUMBERED)), known + _MAX_TRIED)
         return next((written + rest for rest in rests if self.is_new(written + rest)), None)
+
+    def _new(self, parser: ValueParser) -> str | None:
+        """A short element of a parser that is not there yet; ``None`` if none is found."""
+        if isinstance(parser, Literals):
+            left = parser.only(self.is_new)
+            return None if left is None else left.shortest()
+        if parser.is_single:
+            return only if self.is_new(only := parser.shortest()) else None
+        passed = self._passed.get(parser, 0)
+        while (text := self._parser.sample(parser, passed)) is not None and not self.is_new(text):
+            passed += 1
+        self._passed[parser] = passed
+        return text
 
     @cached_property
     def _element(self) -> ValueParser | None:
@@ -137,9 +185,7 @@ class OpenList(Bracket):
         """The parser of the elements that are not there yet; ``None`` if there are none."""
         if isinstance(parser, Literals):
             return parser.only(self.is_new)
-        if parser.is_single:
-            return parser if self.is_new(parser.shortest()) else None
-        return parser if self.unseen([Start(parser)], "") is not None else None
+        return parser if self._new(parser) is not None else None
 
     @property
     def _needs_comma(self) -> bool:
@@ -167,9 +213,10 @@ class OpenList(Bracket):
         """A short element, and the list behind it."""
         if self._parser.unique is None:
             return element.shortest(), self
-        written = self.unseen([Start(element)], "")
-        if written is None:
+        found = [text for one in element.alternatives if (text := self._new(one)) is not None]
+        if not found:
             raise DocumentationError(f"a list needs more than {len(self.seen)} different items, and none is found")
+        written = min(found, key=len)
         return written, self.having(written) or self
 
     def advance(self, character: str) -> Iterable[ParserState]:
@@ -191,16 +238,21 @@ class OpenList(Bracket):
         return "".join(written) + "," * here._needs_comma + self.closer
 
 
-def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
-    """What completes an element: with a number that ``known`` others hardly have, then the shorter beginnings first.
+def _rests(states: Sequence[ParserState], numbers: Iterable[int]) -> Iterator[str]:
+    """What completes an element: with a number, as long as any can be written, then the shorter beginnings first.
 
-    Of ``"x`` in a list with two others: ``"``, ``2"``, ``3"``, and so on up to ``21"``, then ``0"``, ``1"``, ``a"``.
+    Of ``"x`` and the numbers from 2 to 21: ``"``, ``2"``, ``3"``, and so on up to ``21"``, then ``0"``, ``1"``, ``a"``.
     """
     yield (shortest := completion(states))
-    for number in map(str, range(known, known + _MAX_NUMBERED)):
+    missed = 0
+    for number in map(str, numbers):
+        missed += 1
+        if missed > _MAX_NUMBERED:
+            break
         here: Sequence[ParserState] = states
         for end in range(min(len(shortest), _MAX_OPENING) + 1):
             if further := advance(here, number):
+                missed = 0
                 yield shortest[:end] + number + completion(further)
             here = advance(here, shortest[end : end + 1])
     waiting: list[tuple[str, Sequence[ParserState]]] = [("", states)]
