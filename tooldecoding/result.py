@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tooldecoding.calls.confidence import ARGUMENT
+from tooldecoding.calls.calibration import ARGUMENT
 from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.calls.grounded_call import NOT_SAID
 from tooldecoding.calls.prompt_decoder import DecodedPrompt

@@ -29,7 +29,7 @@ from lookup.errors import ToolDecodingError
 from lookup.schema.value_schema import value_schema
 from lookup.text.text_file import read_text
 from lookup.values.grammar import ValueGrammar, schema_grammar
-from tooldecoding.calls.value_end import ValueState
+from tooldecoding.calls.value_state import ValueState
 from tooldecoding.cli.console import progress_bar
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.result_file import ResultFile

@@ -13,8 +13,8 @@ from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, LiteralError, MisreadError, found_at
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_tools import read_schema_tool
-from lookup.literals.dialects import DECLARATION
 from lookup.literals.literal_reader import parse_literal, read_literal
+from lookup.literals.literal_syntax import DECLARATION
 from lookup.scanning import bounded, skip
 
 _START = re.compile(

@@ -18,8 +18,8 @@ from lookup.errors import DocumentationError, quoted, shown
 from lookup.forms.form import ObjectForm
 from lookup.parameters.plain_values import read_description
 from lookup.parameters.property_reader import PropertyReader
-from lookup.parameters.references import Schemas
 from lookup.parameters.requiredness import is_required, own_flag
+from lookup.parameters.tool_schemas import Schemas
 from lookup.schema.document import Document
 from lookup.schema.value_schema import Conditions
 

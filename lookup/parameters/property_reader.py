@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.parameters.plain_values import plain_value, read_description, read_enum
-from lookup.parameters.references import Held, Schema, Schemas, branches_of, is_null
 from lookup.parameters.requiredness import decide, is_required, own_flag
+from lookup.parameters.tool_schemas import Held, Schema, Schemas, branches_of, is_null
 from lookup.schema.document import Document, Written
 from lookup.schema.schema import names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from lookup.schema.alternatives import alternatives_of, contradict
 from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType
-from lookup.schema.nodes import Alternative, LazySchema, Node
+from lookup.schema.normal_form import Alternative, LazySchema, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
 MAX_ALTERNATIVES: Final = 64

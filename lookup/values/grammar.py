@@ -18,7 +18,7 @@ from lookup.values.literal_values import is_literal
 from lookup.values.notations import Notation, renderer
 from lookup.values.parsers import ParserState, Start, Union, ValueParser
 from lookup.values.plain_parsers import Literals, is_prefix_free
-from lookup.values.reading import advance, beginning_with, completion, first_bytes, may_begin
+from lookup.values.states import advance, beginning_with, completion, first_bytes, may_begin
 from lookup.values.whole_parsers import whole_parser
 
 Constraint = Literal["typed", "free"]

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from lookup.errors import LiteralError
-from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
 from lookup.literals.literal_reader import parse_key
+from lookup.literals.literal_syntax import PYTHON_OR_JSON, LiteralSyntax
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import ValueParser, byte_length
 from lookup.values.plain_parsers import SortedTexts
@@ -78,7 +78,7 @@ class KeyRules:
         Other keys; without them there are none.
     least, most : int
         The number of keys; ``most`` may be ``None``.
-    dialect : Dialect
+    syntax : LiteralSyntax
         How keys are read.
     """
 
@@ -89,9 +89,9 @@ class KeyRules:
         spacing: Spacing = SPACED,
         least: int = 0,
         most: int | None = None,
-        dialect: Dialect = PYTHON_OR_JSON,
+        syntax: LiteralSyntax = PYTHON_OR_JSON,
     ) -> None:
-        self.dialect = dialect
+        self.syntax = syntax
         self.keys = tuple(keys)
         self.free = free
         self.least = least
@@ -112,7 +112,7 @@ class KeyRules:
         found = set[str]()
         for text in self.texts.texts:
             with suppress(LiteralError):
-                found.add(parse_key(text, self.dialect))
+                found.add(parse_key(text, self.syntax))
         return frozenset(found)
 
     def needed(self, used: int) -> int:

@@ -7,13 +7,13 @@ from functools import cached_property
 from typing import Final, Literal
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.literals.dialects import Dialect
 from lookup.literals.literal_reader import parse_literal
+from lookup.literals.literal_syntax import LiteralSyntax
 from lookup.schema.equality import identity
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.values.plain_parsers import Literals
-from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
+from lookup.values.states import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
 _MAX_TRIED: Final = 1_000  # elements that are tried, beyond those that are there, until one is new
@@ -39,7 +39,7 @@ class Elements(BracketParser):
         The parsers of the first elements.
     least, most : int
         The number of elements; ``most`` may be ``None``.
-    unique : Dialect, optional
+    unique : LiteralSyntax, optional
         How elements are read to make sure that none stands there twice.
     """
 
@@ -51,7 +51,7 @@ class Elements(BracketParser):
         prefix: Sequence[ValueParser] = (),
         least: int = 0,
         most: int | None = None,
-        unique: Dialect | None = None,
+        unique: LiteralSyntax | None = None,
     ) -> None:
         self.bracket = bracket
         self.spacing = spacing

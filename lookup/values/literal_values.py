@@ -5,8 +5,8 @@ from typing import Any
 from lookup.dictionary import MISSING, ParameterSpec
 from lookup.errors import LiteralError
 from lookup.languages.codepoints import RESERVED_CHARACTER
-from lookup.literals.dialects import JSON, render_json, render_literal
 from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
+from lookup.literals.literal_syntax import JSON, render_json, render_literal
 from lookup.schema.value_schema import schema_of
 from lookup.values.notations import Notation, RawText, inside, renderer
 
@@ -21,7 +21,7 @@ def read_value(text: str, spec: ParameterSpec, notation: Notation) -> Any:
     """
     if isinstance(notation, RawText):
         return _as_documented(_read_raw(text, spec, notation), spec)
-    value = parse_literal(text, inside(notation).dialect)
+    value = parse_literal(text, inside(notation).syntax)
     if notation == "quoted":
         return _unquoted(value, spec) if isinstance(value, str) else value
     return value if notation == "python" else _as_documented(value, spec)
@@ -105,7 +105,7 @@ def is_literal(text: str, notation: Notation) -> bool:
         core, content = notation.mark.lstrip("\n"), _content(text, notation)[0]
         return text.find(core) + len(core) == len(text) and content == content.strip()
     try:
-        return read_literal(text, 0, inside(notation).dialect)[1] == len(text)
+        return read_literal(text, 0, inside(notation).syntax)[1] == len(text)
     except LiteralError:
         return False
 

@@ -10,7 +10,15 @@ from lookup.errors import DocumentationError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.schema.leaves import MAX_LISTED, Constants, Texts
-from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, listed_values_of
+from lookup.schema.normal_form import (
+    Alternative,
+    LazySchema,
+    Lists,
+    Objects,
+    groups_of,
+    leaves_values,
+    listed_values_of,
+)
 from lookup.schema.number_range import MAX_DIGITS, Numbers
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements
@@ -60,7 +68,7 @@ def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Valu
     return [
         Elements("[", below, around.spacing),
         *tuples,
-        Record(KeyRules((), free, around.spacing, dialect=around.dialect)),
+        Record(KeyRules((), free, around.spacing, syntax=around.syntax)),
     ]
 
 
@@ -124,13 +132,13 @@ class NodeParsers:
 
     def _list(self, lists: Lists) -> ValueParser:
         unique = lists.unique and leaves_values(lists)
-        dialect = self._inside.dialect if unique else None
+        syntax = self._inside.syntax if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, lists.prefix))
         prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
         further = lists.rest if len(possible) == len(lists.prefix) else None
         rest = None if further is None or further.is_empty else self.of(further, listed=unique)
         bracket: Literal["[", "("] = "(" if lists.is_tuple and self._inside.has_tuples else "["
-        return Elements(bracket, rest, self._inside.spacing, prefix, lists.least, lists.most, dialect)
+        return Elements(bracket, rest, self._inside.spacing, prefix, lists.least, lists.most, syntax)
 
     def listed(self, alternative: Alternative) -> list[ValueParser]:
         """The parsers of an alternative, its values listed if they are few: each list and object has its own parser."""
@@ -145,9 +153,9 @@ class NodeParsers:
         if isinstance(value, dict):
             for name in value:
                 self._demand_key(name)
-            spacing, dialect = self._inside.spacing, self._inside.dialect
+            spacing, syntax = self._inside.spacing, self._inside.syntax
             keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True, spacing) for name in value]
-            parser = Record(KeyRules(keys, spacing=spacing, dialect=dialect))
+            parser = Record(KeyRules(keys, spacing=spacing, syntax=syntax))
         elif isinstance(value, list | tuple):
             bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
             items = [self._single(item) for item in value]
@@ -183,7 +191,7 @@ class NodeParsers:
         if free is None and objects.least > len(made):
             written = len(made)
             raise DocumentationError(f"an object needs {objects.least} keys, and this call format can write {written}")
-        rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.dialect)
+        rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.syntax)
         return Record(rules)
 
     def _can_have(self, objects: Objects, name: str) -> bool:

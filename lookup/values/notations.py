@@ -14,8 +14,21 @@ from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
-from lookup.literals import dialects
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, QUOTED, Dialect
+from lookup.literals.literal_syntax import (
+    JSON,
+    PYTHON_OR_JSON,
+    QUOTED,
+    LiteralSyntax,
+    bare_keys,
+    escape,
+    render_bare,
+    render_json,
+    render_literal,
+    render_python_json,
+    render_python_lists,
+    render_quoted,
+    render_raw,
+)
 
 
 @dataclass(frozen=True)
@@ -143,7 +156,7 @@ class Inside:
         Key -> the alternatives for writing it.
     free_keys : tuple of TextSyntax
         The alternatives for any key.
-    dialect : Dialect
+    syntax : LiteralSyntax
         How literals are read.
     """
 
@@ -153,30 +166,30 @@ class Inside:
     free_keys: tuple[TextSyntax, ...]
     has_tuples: bool = True
     spacing: Spacing = SPACED
-    dialect: Dialect = PYTHON_OR_JSON
+    syntax: LiteralSyntax = PYTHON_OR_JSON
 
 
 def _between_quotes(value: Any) -> str:
     """A literal inside a list or dict that is written between single quotes."""
-    return dialects.escape(dialects.render_literal(value, '"'), "'")
+    return escape(render_literal(value, '"'), "'")
 
 
 _PYTHON: Final = Inside(
     (_SINGLE, _DOUBLE),
-    dialects.render_literal,
-    lambda key: [dialects.render_literal(key), dialects.render_literal(key, '"')],
+    render_literal,
+    lambda key: [render_literal(key), render_literal(key, '"')],
     (_SINGLE, _DOUBLE),
 )
-_PYTHON_LISTS: Final = replace(_PYTHON, render=dialects.render_python_lists, has_tuples=False)
+_PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
     (_INNER, _INNER_SINGLE),
     _between_quotes,
-    lambda key: [_between_quotes(key), dialects.escape(dialects.render_literal(key), "'")],
+    lambda key: [_between_quotes(key), escape(render_literal(key), "'")],
     (_INNER, _INNER_SINGLE),
-    dialect=QUOTED,
+    syntax=QUOTED,
 )
 _AS_JSON: Final = Inside(
-    (_JSON,), dialects.render_json, lambda key: [dialects.render_json(key)], (_JSON,), has_tuples=False, dialect=JSON
+    (_JSON,), render_json, lambda key: [render_json(key)], (_JSON,), has_tuples=False, syntax=JSON
 )
 
 
@@ -203,7 +216,7 @@ def _bare(text: TextSyntax, notation: BareKeys) -> Inside:
         (BARE_KEY,),
         has_tuples=False,
         spacing=Spacing(colon="", comma=","),
-        dialect=dialects.bare_keys(notation.mark),
+        syntax=bare_keys(notation.mark),
     )
 
 
@@ -211,16 +224,16 @@ def renderer(notation: Notation) -> Callable[[Any], str]:
     """Return the function that writes a value in a notation."""
     match notation:
         case RawText():
-            return partial(dialects.render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
+            return partial(render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
         case BareKeys():
-            return partial(dialects.render_bare, mark=notation.mark)
+            return partial(render_bare, mark=notation.mark)
     return _RENDERERS[notation]
 
 
 _RENDERERS: Final = {
-    "python": dialects.render_literal,
-    "quoted": dialects.render_quoted,
-    "json": dialects.render_json,
-    "python-lists": dialects.render_python_lists,
-    "python-json": dialects.render_python_json,
+    "python": render_literal,
+    "quoted": render_quoted,
+    "json": render_json,
+    "python-lists": render_python_lists,
+    "python-json": render_python_json,
 }

@@ -11,7 +11,7 @@ from lookup.values.keys import KeyRules
 from lookup.values.notations import Spacing
 from lookup.values.parsers import END, CharRange, ParserState, ValueParser, byte_length, char_ranges
 from lookup.values.plain_parsers import Stretch
-from lookup.values.reading import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, completions
+from lookup.values.states import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, completions
 
 _MAX_TRIED: Final = 2_000  # keys that are tried until an object may have one
 
@@ -80,7 +80,7 @@ class OpenRecord(Bracket):
     def key_that_begins(self, written: str, state: ParserState) -> tuple[str, bool]:
         """A short free key that begins so, and whether the object may have it."""
         for rest in itertools.islice(completions(state), _MAX_TRIED):
-            if self.free_value(parse_key(written + rest, self.rules.dialect)) is not None:
+            if self.free_value(parse_key(written + rest, self.rules.syntax)) is not None:
                 return written + rest, True
         return written + rest, False
 
@@ -163,12 +163,12 @@ class OpenRecord(Bracket):
         key, value = "", None
         if self.rules.free is not None:
             key = self.key_that_begins("", next(iter(self.rules.free.texts[0].start(END))))[0]
-            value = self.free_value(parse_key(key, self.rules.dialect))
+            value = self.free_value(parse_key(key, self.rules.syntax))
         if number is not None and (value is None or self.rules.keys[number].rank <= byte_length(key) + value.rank):
             return self.rules.keys[number].shortest(), self.with_key(number)
         if value is None:
             return "", None
-        return key + self.spacing.colon + value.shortest(), self.with_free(parse_key(key, self.rules.dialect), value)
+        return key + self.spacing.colon + value.shortest(), self.with_free(parse_key(key, self.rules.syntax), value)
 
     def next_key(self, stretch: Stretch) -> int:
         """The unused key in a stretch of texts that completes the object best: needed keys first, then short ones."""
@@ -246,7 +246,7 @@ class _FreeKey(Checked):
 
     def behind(self, written: str) -> Sequence[BetweenMembers]:
         inside = self._inside
-        name = parse_key(written, inside.rules.dialect)
+        name = parse_key(written, inside.rules.syntax)
         value = inside.free_value(name)
         return [] if value is None else [BetweenMembers(inside.with_free(name, value), _behind_key(inside.spacing))]
 

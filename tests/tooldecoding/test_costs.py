@@ -17,7 +17,7 @@ from lookup.values.grammar import value_grammar
 from synthetic import LIKED, RandomEngine, ScriptedEngine, decode, likes, synthetic
 from tiny_models import of_bytes, tiny_model
 from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.calls.value_end import ValueState
+from tooldecoding.calls.value_state import ValueState
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError

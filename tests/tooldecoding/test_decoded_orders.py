@@ -12,7 +12,7 @@ import torch
 from rich.console import Console
 
 from synthetic import ScriptedEngine, Writer, decode, synthetic
-from tooldecoding.calls.confidence import ARGUMENT
+from tooldecoding.calls.calibration import ARGUMENT
 from tooldecoding.cli.decode import show_result
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call

@@ -21,8 +21,8 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
+from tooldecoding.formats.cursor import UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
-from tooldecoding.formats.reading import UnreadableCallError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder

@@ -13,8 +13,8 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import each_decoded, make_request, result_json
 from tooldecoding.batches.results import open_results
+from tooldecoding.batches.row_sources import needed_packages, open_source
 from tooldecoding.batches.rows import Entry, entries, read_content
-from tooldecoding.batches.sources import needed_packages, open_source
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
 from tooldecoding.chat.templates import Content, template_of

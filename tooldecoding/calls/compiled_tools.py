@@ -8,7 +8,7 @@ from threading import Lock
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
-from tooldecoding.calls.names import NameTrie, demand_distinct
+from tooldecoding.calls.name_trie import NameTrie, demand_distinct
 from tooldecoding.calls.next_call import NextCall
 from tooldecoding.engines.engine import Need
 from tooldecoding.files.lru_cache import LruCache

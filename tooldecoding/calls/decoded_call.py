@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from lookup.schema.equality import identity
-from tooldecoding.calls.confidence import ARGUMENT, USUAL, Calibration
+from tooldecoding.calls.calibration import ARGUMENT, USUAL, Calibration
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.grounding.grounding import Grounding
 from voting import CandidateCall, VotedCall, VotedParameter

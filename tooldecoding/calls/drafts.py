@@ -13,7 +13,7 @@ from lookup.dictionary import ParameterSpec
 from lookup.errors import LiteralError
 from lookup.values.grammar import ValueGrammar
 from tooldecoding.calls.compiled_tools import CompiledTool
-from tooldecoding.calls.value_end import ValueState
+from tooldecoding.calls.value_state import ValueState
 from tooldecoding.tokens.branch import Beginning
 
 SHORTEST = 2

@@ -9,7 +9,7 @@ import itertools
 import re
 from typing import Final
 
-from tooldecoding.calls.value_end import ValueState, begins_with_letter
+from tooldecoding.calls.value_state import ValueState, begins_with_letter
 from tooldecoding.tokens.branch import Branch, Pick
 
 _COMPARED: Final = 48

@@ -10,7 +10,7 @@ import regex
 
 from lookup.languages.codepoints import RESERVED
 from tooldecoding.calls.dialect_search import DialectSearch, is_schema
-from tooldecoding.calls.names import NameTrie
+from tooldecoding.calls.name_trie import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Opening
 from tooldecoding.formats.thinking import Thinking

@@ -10,15 +10,15 @@ from lookup.dictionary import ToolSpec
 from lookup.languages.codepoints import RESERVED
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.log_odds import Verdict, log_odds_of_going_on
 from tooldecoding.tokens.token_table import shared_length
 from tooldecoding.tokens.token_texts import END
-from tooldecoding.tokens.way_out import Verdict, log_odds_of_going_on
 
 _FURTHER: Final = ",\n"
 
 
 class NextCall:
-    """The choice behind a call: another call follows only if the model wants one (``tooldecoding.tokens.way_out``).
+    """The choice behind a call: another call follows only if the model wants one (``tooldecoding.tokens.log_odds``).
 
     White space does not tell them apart: models write it as they like. A format without a closer ends where the model
     ends its turn; any end of a turn, any other special token and any text is an end as well. Where the closer begins as

@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from tooldecoding.calls.calibration import Calibration
 from tooldecoding.calls.compiled_tools import CompiledTool, CompiledTools
-from tooldecoding.calls.confidence import Calibration
 from tooldecoding.calls.decoded_call import DecodedCall, ResultStream
 from tooldecoding.calls.dialect_search import DialectSearch
 from tooldecoding.calls.free_text import FreeText, TextMode, TextRules, attempt_pattern

@@ -9,7 +9,7 @@ from lookup.values.literal_values import read_value
 from tooldecoding.calls.compiled_tools import CompiledTool
 from tooldecoding.calls.drafts import Drafts
 from tooldecoding.calls.forgotten_escapes import with_escapes
-from tooldecoding.calls.value_end import ValueState
+from tooldecoding.calls.value_state import ValueState
 from tooldecoding.tokens.branch import Branch
 from voting import CandidateValue
 

@@ -29,7 +29,7 @@ def serve(given: ParsedArguments) -> None:
         if command.ray is None:
             run_server(application(load_completions(command), command), command, bound)
         else:
-            from tooldecoding.server.replicas.run import run_replicas
+            from tooldecoding.server.replicas.run_replicas import run_replicas
 
             run_replicas(command, bound, lambda: _read(given))
 

@@ -27,7 +27,7 @@ from tooldecoding.engines.passes import (
     share_runs,
 )
 from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
-from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
+from tooldecoding.engines.slot_cache import Placement, RowRun, SlotCache
 
 
 @dataclass(eq=False)
@@ -186,7 +186,7 @@ class PackedEngine(Engine):
         self, rows_of_runs: Sequence[Sequence[int]], by_prompt: Mapping[_Prompt, Sequence[Feed]]
     ) -> dict[BranchId, list[NextTokenLogits]]:
         """Run one forward pass."""
-        runs: list[Run] = []
+        runs: list[RowRun] = []
         layouts: list[RowLayout] = []
         wanted: dict[BranchId, list[Wanted]] = {}
         start = 0
@@ -202,7 +202,7 @@ class PackedEngine(Engine):
                     wanted[feed.branch] = wanted_by(feed, line, column + end)
             own = layouts[-len(rows) :]
             size = max(layout.visible.end for layout in own)
-            runs.append(Run(rows, start, width, size, all(layout.visible.seen is None for layout in own)))
+            runs.append(RowRun(rows, start, width, size, all(layout.visible.seen is None for layout in own)))
             start += runs[-1].tokens
         logits = self._forward(runs, layouts, list(wanted.values()))
         for run in runs:
@@ -214,7 +214,7 @@ class PackedEngine(Engine):
         return dict(zip(wanted, logits, strict=True))
 
     def _forward(
-        self, runs: Sequence[Run], layouts: Sequence[RowLayout], wanted: Sequence[Sequence[Wanted]]
+        self, runs: Sequence[RowRun], layouts: Sequence[RowLayout], wanted: Sequence[Sequence[Wanted]]
     ) -> list[list[NextTokenLogits]]:
         """Run the model; ``layouts`` are those of the rows of all runs."""
         rows = [row for run in runs for row in run.rows]

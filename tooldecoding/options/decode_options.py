@@ -10,7 +10,7 @@ from pydantic import Field as Bounds
 
 from lookup.dictionary import UnknownKeys
 from lookup.values.grammar import Constraint
-from tooldecoding.calls.confidence import USUAL
+from tooldecoding.calls.calibration import USUAL
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -62,7 +62,7 @@ class DecodeOptions:
     See Also
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
-    tooldecoding.calls.confidence : ``min_confidence``, ``confidence_offset`` and ``confidence_slope``.
+    tooldecoding.calls.calibration : ``min_confidence``, ``confidence_offset`` and ``confidence_slope``.
     """
 
     format: str = option(

@@ -102,10 +102,10 @@ def load_completions(options: ServeCommand) -> Answerer:
     """Load a model in this process; ModelError if that fails."""
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
-    from tooldecoding.server.completions import Completions
+    from tooldecoding.server.chat_completions import ChatCompletions
 
     model, tokenizer = load_quietly(options.model, **options.loading)
-    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
+    return ChatCompletions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
 
 
 def application(answerer: Answerer, options: ServeCommand) -> FastAPI:

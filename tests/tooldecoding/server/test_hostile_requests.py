@@ -16,7 +16,7 @@ from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, 
 from synthetic import ScriptedEngine
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.completions import ChatAnswer
+from tooldecoding.server.chat_completions import ChatAnswer
 from tooldecoding.server.request_parser import MAX_TOOLS, RequestParser
 from tooldecoding.testing import SyntheticDecoder
 

@@ -43,7 +43,7 @@ class SourceRow(NamedTuple):
     error: str = ""
 
 
-class Source(NamedTuple):
+class RowSource(NamedTuple):
     """Rows that are read once, and their number, if it is known before; a PromptError ends them if one is damaged."""
 
     origin: str
@@ -51,7 +51,7 @@ class Source(NamedTuple):
     total: int | None = None
 
 
-def open_source(name: str) -> Source:
+def open_source(name: str) -> RowSource:
     """Return the rows of a batch.
 
     PromptError if it cannot be read, or no row can have content.
@@ -64,7 +64,7 @@ def open_source(name: str) -> Source:
         demand_file(Path(name), PromptError)
     if _is_table(name):
         return _table(name)
-    return Source("<stdin>" if name == "-" else name, json_rows(name), _count_lines(name))
+    return RowSource("<stdin>" if name == "-" else name, json_rows(name), _count_lines(name))
 
 
 def needed_packages(name: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ def _is_table(name: str) -> bool:
 
 
 def json_rows(name: str) -> Iterator[SourceRow]:
-    """Yield the rows of the lines that are not blank, of a file or of standard input; PromptError as ``Source``."""
+    """Yield the rows of the lines that are not blank, of a file or of standard input; PromptError as ``RowSource``."""
     origin = "<stdin>" if name == "-" else name
     try:
         with _opened(name) as file:
@@ -141,13 +141,13 @@ def _demand_utf8(beginning: bytes, origin: str) -> None:
 # tables
 
 
-def _table(name: str) -> Source:
+def _table(name: str) -> RowSource:
     try:
         read = _hub if name.startswith(_HUB) else _parquet if name.lower().endswith(".parquet") else _csv
         data, total = read(name)
     except _errors(name) as error:
         raise _unreadable(name, error) from None
-    return Source(name, _table_rows(name, data), total)
+    return RowSource(name, _table_rows(name, data), total)
 
 
 def _parquet(name: str) -> tuple[Iterable[Mapping[str, Any]], int]:

@@ -160,7 +160,7 @@ def _labelled(ids: Sequence[int], labels: Sequence[str], table: TokenTable) -> l
     return rows
 
 
-class Completions(Answerer):
+class ChatCompletions(Answerer):
     """Answers requests for one model, many at once."""
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:

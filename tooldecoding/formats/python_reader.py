@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from lookup.literals.literal_reader import MAX_DEPTH
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import ReadCall, UnreadableCallError, demand_short
+from tooldecoding.formats.cursor import ReadCall, UnreadableCallError, demand_short
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 

@@ -391,7 +391,7 @@ def leaves_values(lists: Lists) -> bool:
     return all(item is None or listed_values(item, others) is None for others, item in items)
 
 
-class FreeKeys(NamedTuple):
+class KeyGroup(NamedTuple):
     """Keys that an object may have beside the named ones, and whose values have one schema.
 
     ``size``: how many there are; ``None`` if they are many.
@@ -402,7 +402,7 @@ class FreeKeys(NamedTuple):
     size: int | None
 
 
-def groups_of(objects: Objects) -> list[FreeKeys] | None:
+def groups_of(objects: Objects) -> list[KeyGroup] | None:
     """The groups of free keys that have a key; ``None`` if they are too many, or too much work.
 
     The patterns ``^x`` and ``y$`` make four: ``x…y`` with both schemas, other ``x…``, other ``…y``, and all others.
@@ -421,7 +421,7 @@ def groups_of(objects: Objects) -> list[FreeKeys] | None:
         return None
 
 
-def _group(objects: Objects, language: Language) -> Iterator[FreeKeys]:
+def _group(objects: Objects, language: Language) -> Iterator[KeyGroup]:
     assert objects.free is not None
     members = language.members(_MAX_COUNTED)
     texts = completions(language, language.start)
@@ -430,4 +430,4 @@ def _group(objects: Objects, language: Language) -> Iterator[FreeKeys]:
     name = next((name for name in tried if name not in objects.keys), None)
     values = None if name is None else objects.free(name)
     if values is not None:
-        yield FreeKeys(language, values, None if names is None else len(names))
+        yield KeyGroup(language, values, None if names is None else len(names))

@@ -1,4 +1,4 @@
-"""Dialects of literals: JSON together with Python, strict JSON, or JSON with bare keys and marked texts.
+"""Syntaxes of literals: JSON together with Python, strict JSON, or JSON with bare keys and marked texts.
 
 Values are written as literals of Python, JSON, or the notations of native call formats.
 """
@@ -33,7 +33,7 @@ _PYTHON_ESCAPES: Final = {**_JSON_ESCAPES, "'": "'", "\n": "", "a": "\a", "v": "
 
 
 @dataclass(frozen=True)
-class Dialect:
+class LiteralSyntax:
     """What may stand in a literal.
 
     Attributes
@@ -114,23 +114,23 @@ class Dialect:
         return _COMMAS if self.bare_keys and self.has_spaces else self.space
 
 
-PYTHON_OR_JSON: Final = Dialect(('"""', "'''", '"', "'"))
+PYTHON_OR_JSON: Final = LiteralSyntax(('"""', "'''", '"', "'"))
 """The union of JSON and Python literals."""
 
-QUOTED: Final = Dialect((*PYTHON_OR_JSON.quotes, r"\'"))
+QUOTED: Final = LiteralSyntax((*PYTHON_OR_JSON.quotes, r"\'"))
 """What stands between single quotes, with escaped ones in it."""
 
-JSON: Final = Dialect(('"',), strict=True)
+JSON: Final = LiteralSyntax(('"',), strict=True)
 """Strict JSON, but without repeated keys, NaN and infinities."""
 
 
-DECLARATION: Final = Dialect(('<|"|>', "<escape>"), has_escapes=False, bare_keys=True)
+DECLARATION: Final = LiteralSyntax(('<|"|>', "<escape>"), has_escapes=False, bare_keys=True)
 """Gemma's declarations of tools, whose templates write some commas twice."""
 
 
-def bare_keys(mark: str) -> Dialect:
+def bare_keys(mark: str) -> LiteralSyntax:
     """JSON without spaces, with bare keys, and with texts between two marks: ``{k:<|"|>v<|"|>}`` (Gemma)."""
-    return Dialect((mark,), has_escapes=False, strict=True, bare_keys=True, has_spaces=False)
+    return LiteralSyntax((mark,), has_escapes=False, strict=True, bare_keys=True, has_spaces=False)
 
 
 _SPECIAL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff'\"\\\\]")

@@ -1,4 +1,4 @@
-"""Read a text character by character: to which states it leads, what completes them, what may follow, open brackets."""
+"""Sets of parser states: to which a text leads, what completes them, what may follow, and their open brackets."""
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 from abc import abstractmethod

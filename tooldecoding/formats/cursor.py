@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from lookup.errors import LiteralError, ToolDecodingError
-from lookup.literals.dialects import JSON, Dialect
 from lookup.literals.literal_reader import read_literal
+from lookup.literals.literal_syntax import JSON, LiteralSyntax
 
 MAX_LENGTH: Final = 100_000
 """Characters of a text."""
@@ -82,36 +82,36 @@ class Cursor:
         self.position = stop + len(mark)
         return found
 
-    def literal(self, dialect: Dialect = JSON) -> Any:
+    def literal(self, syntax: LiteralSyntax = JSON) -> Any:
         """Read the value that stands here, nested to a limit, no key twice; UnreadableCallError if none does."""
         try:
-            value, self.position = read_literal(self.text, self.position, dialect)
+            value, self.position = read_literal(self.text, self.position, syntax)
         except LiteralError as error:
             raise UnreadableCallError(str(error)) from None
         return value
 
-    def pairs(self, dialect: Dialect = JSON, inner: Mapping[str, Any] = NO_PAIRS) -> list[tuple[str, Any]]:
+    def pairs(self, syntax: LiteralSyntax = JSON, inner: Mapping[str, Any] = NO_PAIRS) -> list[tuple[str, Any]]:
         """Read the object that stands here; a repeated key is there twice.
 
         ``inner``: keys of objects of which the pairs are wanted, too -> such keys in these objects.
         """
         found = list[tuple[str, Any]]()
         self.expect("{")
-        self.match(dialect.space, "")
+        self.match(syntax.space, "")
         while not self.take("}"):
             if found:
                 self.expect(",")
-                self.match(dialect.space, "")
-            key = self.literal(dialect) if dialect.key is None else self.match(dialect.key, "a bare key and a colon")[1]
+                self.match(syntax.space, "")
+            key = self.literal(syntax) if syntax.key is None else self.match(syntax.key, "a bare key and a colon")[1]
             if not isinstance(key, str):
                 raise self.error("expected a text as key")
-            if dialect.key is None:
-                self.match(dialect.space, "")
+            if syntax.key is None:
+                self.match(syntax.space, "")
                 self.expect(":")
-                self.match(dialect.space, "")
+                self.match(syntax.space, "")
             wanted = key in inner and self.text.startswith("{", self.position)
-            found.append((key, self.pairs(dialect, inner[key]) if wanted else self.literal(dialect)))
-            self.match(dialect.space, "")
+            found.append((key, self.pairs(syntax, inner[key]) if wanted else self.literal(syntax)))
+            self.match(syntax.space, "")
         return found
 
     def expect_end(self) -> None:
