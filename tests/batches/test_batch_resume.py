@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from batch_echo import Echo, Folder, row, said
 from command_line import CASES, Cli
-from tooldecoding.batches.batch import GROUP
+from tooldecoding.batches.decode_rows import GROUP
 from tooldecoding.batches.row_sources import open_source
 from tooldecoding.batches.rows import Entry, entries
 from tooldecoding.cli.decode import decode

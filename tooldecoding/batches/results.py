@@ -5,11 +5,10 @@ is written before the first result.
 """
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from tooldecoding.batches.rows import Entry
 from tooldecoding.chat.documentation import Documentation
@@ -28,7 +27,7 @@ _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
 class Results:
-    """Takes results, and knows those that stand. Without ``--out`` they go to standard output, as it is now.
+    """Takes results, and knows those that stand. Without ``--out`` they go to a stream.
 
     What stands is checked against what is asked for now. A result is on the disk when ``write`` returns.
 
@@ -43,6 +42,7 @@ class Results:
         With ``retry_failed``, the results that report an error are dropped when the model is known.
     documentation : Documentation or None
         That of ``--tools``.
+    stream : TextIO
 
     Attributes
     ----------
@@ -50,8 +50,10 @@ class Results:
         Rows that have a result.
     """
 
-    def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
-        self._stdout = sys.stdout
+    def __init__(
+        self, out: Path | None, options: DecodeCommand, documentation: Documentation | None, stream: TextIO
+    ) -> None:
+        self._stream = stream
         self._options = options
         self._file: ResultFile | None = None
         self._standing: dict[Id, str | None] = {}
@@ -120,7 +122,8 @@ class Results:
             self._file.write(results)
             return
         for result in results:
-            print(json_line(result), file=self._stdout, flush=True)
+            self._stream.write(f"{json_line(result)}\n")
+            self._stream.flush()
 
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about results that stayed as they were, when all rows have come."""
@@ -137,13 +140,15 @@ class Results:
 
 
 @contextmanager
-def open_results(options: DecodeCommand, documentation: Documentation | None) -> Iterator[Results]:
-    """Return where results go; no other process may write ``--out`` inside the block.
+def open_results(
+    options: DecodeCommand, documentation: Documentation | None, stream: TextIO
+) -> Iterator[Results]:
+    """Return where results go, without ``--out`` to the stream; no other process may write ``--out`` inside the block.
 
     PromptError as ``Results``; if another process writes the file, or the folder cannot be written.
     """
     if options.out is None:
-        yield Results(None, options, documentation)
+        yield Results(None, options, documentation, stream)
         return
     out = Path(os.path.realpath(options.out))
     if out.exists() and not out.is_file():
@@ -152,5 +157,5 @@ def open_results(options: DecodeCommand, documentation: Documentation | None) ->
         raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
     busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
     lock = locked(out.with_name(f"{out.name}.lock"), PromptError, busy)
-    with lock, closing(Results(out, options, documentation)) as results:
+    with lock, closing(Results(out, options, documentation, stream)) as results:
         yield results

@@ -39,6 +39,11 @@ def output_console(stderr: bool = False) -> Console:
     return console
 
 
+def stderr_line(text: str) -> None:
+    """Print a line on standard error."""
+    print(text, file=sys.stderr)
+
+
 @contextmanager
 def progress_bar(word: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a progress bar on standard error; call the function with the number of steps that are done.
@@ -83,7 +88,7 @@ def warning_lines() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, ChatWarning):
-                print(f"warning: {shown(str(message))}", file=sys.stderr)
+                stderr_line(f"warning: {shown(str(message))}")
             else:
                 others(message, category, *place, **more)
 

@@ -1,30 +1,22 @@
-"""``decode --batch``: rows one by one, in groups to workers, whose task is here too, their results to a file."""
+"""What a worker does with rows: reads what stands in them, decodes them together, and makes a result of each."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain, islice
 from typing import Any, Final
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.batches.requests import each_decoded, make_request, result_json
-from tooldecoding.batches.results import open_results
-from tooldecoding.batches.row_sources import needed_packages, open_source
-from tooldecoding.batches.rows import Entry, entries, read_content
+from tooldecoding.batches.rows import Entry, read_content
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation
-from tooldecoding.chat.templates import Content, template_of
-from tooldecoding.chat.tools import NO_TOOLS, read_tool_choice, read_tools
-from tooldecoding.cli.console import going_on, progress_bar
-from tooldecoding.cli.extras import demand_extra
-from tooldecoding.cli.lookup import print_misfits, print_unenforced
-from tooldecoding.cluster.workers import workers_of
+from tooldecoding.chat.templates import Content
+from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.errors import ChatWarning
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options.decode_command import DecodeCommand
@@ -111,60 +103,3 @@ def _results(
             yield failed(number, result)
         else:
             yield named(number, result_json(content, result, decoder.tokenizer, str(entries[number].id)))
-
-
-def decode_batch(name: str, documentation: Documentation | None, command: DecodeCommand) -> None:
-    """Decode all rows without a result, with a progress bar, and print how many were decoded, skipped and failed.
-
-    ToolDecodingError if rows, results, model or cluster cannot be used. Results that were written before stay.
-
-    Parameters
-    ----------
-    name : str
-        As ``open_source`` takes it.
-    documentation : Documentation or None
-        For rows without ``tools``.
-    """
-    if command.ray is not None:
-        demand_extra("ray", "ray")
-    demand_extra("batch", *needed_packages(name))
-    source = open_source(name)
-    with open_results(command, documentation) as results:
-        rows = (entry for entry in entries(source) if not results.has(entry))
-        size = command.batch_size * (GROUP if command.ray is None else 1)  # small groups spread better
-        first = list(islice(rows, size))  # what is wrong with it shows before a model is loaded
-        rest = iter(lambda: list(islice(rows, size)), [])
-        groups = chain([first] if first else [], rest)
-        with workers_of(command) as workers:
-            map_groups = workers.start(partial(decoding, command, documentation))
-            if documentation is not None:
-                print_unenforced(documentation.lookup)
-            if first:
-                _warn(first[0], documentation, command, workers.tokenizer)
-            decoded = failed = shown = 0
-            with going_on(command.out), progress_bar("decoding", source.total) as advance:
-                for _, found in map_groups(groups, results.begin):
-                    results.write(found)
-                    failed += sum("error" in result for result in found)
-                    decoded += len(found)
-                    advance(decoded + results.skipped - shown)
-                    shown = decoded + results.skipped
-                advance(decoded + results.skipped - shown)
-        print(f"{decoded - failed} decoded, {results.skipped} skipped, {failed} failed", file=sys.stderr)
-        for note in results.notes():
-            print(f"note: {note}", file=sys.stderr)
-
-
-def _warn(
-    first: Entry, documentation: Documentation | None, command: DecodeCommand, tokenizer: PreTrainedTokenizerBase
-) -> None:
-    """Warn if the template of the first row does not fit, and of names in ``--tools`` that its calls cannot carry."""
-    try:
-        content = read_content(first)
-    except PromptError:  # its result says so
-        return
-    own = first.columns.get("tools") is not None
-    if own or documentation is not None or isinstance(content, str):
-        beside = NO_TOOLS if own else documentation
-        template = template_of(content, beside, command, tokenizer)
-        print_misfits(template, command, tokenizer, (beside or NO_TOOLS).lookup)
