@@ -1,7 +1,6 @@
 """``tooldecoding serve``."""
 
 import os
-from functools import partial
 from typing import Final
 
 from tooldecoding.cli.command import Command
@@ -27,13 +26,12 @@ def serve(given: ParsedArguments) -> None:
     from tooldecoding.server.web_server import bound_socket, run_server
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
-        load = partial(load_completions, tell=stderr_line)
         if command.ray is None:
-            run_server(application(load(command), command), command, bound)
+            run_server(application(load_completions(command, stderr_line), command), command, bound)
         else:
             from tooldecoding.server.replicas.run_replicas import run_replicas
 
-            run_replicas(command, bound, lambda: _read(given), load)
+            run_replicas(command, bound, lambda: _read(given))
 
 
 def _read(given: ParsedArguments) -> ServeCommand:

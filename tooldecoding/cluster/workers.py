@@ -23,7 +23,7 @@ Workers: TypeAlias = "LocalWorker | RayWorkers"
 def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
     """Return the workers that the options name; a cluster is left, or ended, with the block.
 
-    ``tell``: as ``load_quietly`` takes it, in workers too.
+    ``tell``: as ``load_quietly`` takes it; what workers write stays with Ray.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
         model = options.model
         if model != REFERENCE_MODEL and Path(model).exists():
             model = str(Path(model).resolve())  # workers have another working directory
-        load = partial(_load, model, options.loading | {"tell": tell})
+        load = partial(_load, model, options.loading)
         yield RayWorkers(tokenizer, load, options.actors or 1, options.gpus_per_actor)
 
 

@@ -16,7 +16,7 @@ from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import Share, connected, share_of
 from tooldecoding.errors import ConfigError, ModelError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import application
+from tooldecoding.server.app import application, load_completions
 from tooldecoding.server.monitoring import begin_log, log
 from tooldecoding.server.replicas.replica import Load
 from tooldecoding.server.replicas.replicas import HEALTH_S, Replicas
@@ -31,7 +31,7 @@ _FIXED: Final = ("ray", "host", "port", "gpus_per_replica")
 
 
 def run_replicas(
-    options: ServeCommand, bound: socket.socket, read_again: Callable[[], ServeCommand], load: Load
+    options: ServeCommand, bound: socket.socket, read_again: Callable[[], ServeCommand], load: Load = load_completions
 ) -> None:
     """Serve until SIGINT or SIGTERM; what runs is finished. SIGHUP reads the settings again.
 
