@@ -14,7 +14,7 @@ from lookup.errors import DocumentationError, LiteralError, MisreadError, found_
 from lookup.forms.form import TextForm, TextTool
 from lookup.forms.json_tools import read_schema_tool
 from lookup.literals.literal_reader import parse_literal, read_literal
-from lookup.literals.literal_syntax import DECLARATION
+from lookup.literals.syntaxes import DECLARATION
 from lookup.scanning import bounded, skip
 
 _START = re.compile(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from lookup.errors import LiteralError
-from lookup.literals.literal_syntax import PYTHON_OR_JSON, LiteralSyntax
+from lookup.literals.syntaxes import PYTHON_OR_JSON, LiteralSyntax
 from lookup.scanning import skip
 
 MAX_DEPTH: Final = 64

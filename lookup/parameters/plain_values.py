@@ -7,7 +7,7 @@ from typing import Any
 from lookup.dictionary import ValueType
 from lookup.errors import DocumentationError, LiteralError, shown
 from lookup.literals.literal_reader import parse_literal
-from lookup.literals.literal_syntax import render_literal
+from lookup.literals.syntaxes import render_literal
 from lookup.type_names import type_of
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lookup.errors import LiteralError
 from lookup.literals.literal_reader import parse_key
-from lookup.literals.literal_syntax import PYTHON_OR_JSON, LiteralSyntax
+from lookup.literals.syntaxes import PYTHON_OR_JSON, LiteralSyntax
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import ValueParser, byte_length
 from lookup.values.plain_parsers import SortedTexts

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.literals.literal_reader import parse_literal
-from lookup.literals.literal_syntax import LiteralSyntax
+from lookup.literals.syntaxes import LiteralSyntax
 from lookup.schema.equality import identity
 from lookup.values.notations import SPACED, Spacing
 from lookup.values.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges

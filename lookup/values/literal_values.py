@@ -6,7 +6,7 @@ from lookup.dictionary import MISSING, ParameterSpec
 from lookup.errors import LiteralError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
-from lookup.literals.literal_syntax import JSON, render_json, render_literal
+from lookup.literals.syntaxes import JSON, render_json, render_literal
 from lookup.schema.value_schema import schema_of
 from lookup.values.notations import Notation, RawText, inside, renderer
 

@@ -14,21 +14,8 @@ from functools import lru_cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
-from lookup.literals.literal_syntax import (
-    JSON,
-    PYTHON_OR_JSON,
-    QUOTED,
-    LiteralSyntax,
-    bare_keys,
-    escape,
-    render_bare,
-    render_json,
-    render_literal,
-    render_python_json,
-    render_python_lists,
-    render_quoted,
-    render_raw,
-)
+from lookup.literals import syntaxes
+from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, QUOTED, LiteralSyntax
 
 
 @dataclass(frozen=True)
@@ -171,25 +158,25 @@ class Inside:
 
 def _between_quotes(value: Any) -> str:
     """A literal inside a list or dict that is written between single quotes."""
-    return escape(render_literal(value, '"'), "'")
+    return syntaxes.escape(syntaxes.render_literal(value, '"'), "'")
 
 
 _PYTHON: Final = Inside(
     (_SINGLE, _DOUBLE),
-    render_literal,
-    lambda key: [render_literal(key), render_literal(key, '"')],
+    syntaxes.render_literal,
+    lambda key: [syntaxes.render_literal(key), syntaxes.render_literal(key, '"')],
     (_SINGLE, _DOUBLE),
 )
-_PYTHON_LISTS: Final = replace(_PYTHON, render=render_python_lists, has_tuples=False)
+_PYTHON_LISTS: Final = replace(_PYTHON, render=syntaxes.render_python_lists, has_tuples=False)
 _QUOTED: Final = Inside(
     (_INNER, _INNER_SINGLE),
     _between_quotes,
-    lambda key: [_between_quotes(key), escape(render_literal(key), "'")],
+    lambda key: [_between_quotes(key), syntaxes.escape(syntaxes.render_literal(key), "'")],
     (_INNER, _INNER_SINGLE),
     syntax=QUOTED,
 )
 _AS_JSON: Final = Inside(
-    (_JSON,), render_json, lambda key: [render_json(key)], (_JSON,), has_tuples=False, syntax=JSON
+    (_JSON,), syntaxes.render_json, lambda key: [syntaxes.render_json(key)], (_JSON,), has_tuples=False, syntax=JSON
 )
 
 
@@ -216,7 +203,7 @@ def _bare(text: TextSyntax, notation: BareKeys) -> Inside:
         (BARE_KEY,),
         has_tuples=False,
         spacing=Spacing(colon="", comma=","),
-        syntax=bare_keys(notation.mark),
+        syntax=syntaxes.bare_keys(notation.mark),
     )
 
 
@@ -224,16 +211,16 @@ def renderer(notation: Notation) -> Callable[[Any], str]:
     """Return the function that writes a value in a notation."""
     match notation:
         case RawText():
-            return partial(render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
+            return partial(syntaxes.render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
         case BareKeys():
-            return partial(render_bare, mark=notation.mark)
+            return partial(syntaxes.render_bare, mark=notation.mark)
     return _RENDERERS[notation]
 
 
 _RENDERERS: Final = {
-    "python": render_literal,
-    "quoted": render_quoted,
-    "json": render_json,
-    "python-lists": render_python_lists,
-    "python-json": render_python_json,
+    "python": syntaxes.render_literal,
+    "quoted": syntaxes.render_quoted,
+    "json": syntaxes.render_json,
+    "python-lists": syntaxes.render_python_lists,
+    "python-json": syntaxes.render_python_json,
 }

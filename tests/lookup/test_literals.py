@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lookup import LiteralError, parse_literal, read_literal
 from lookup.literals.literal_reader import MAX_DEPTH, parse_key
-from lookup.literals.literal_syntax import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys, render_bare, render_json
+from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys, render_bare, render_json
 
 MARK = "<q>"
 BARE = bare_keys(MARK)

@@ -11,7 +11,7 @@ from pydantic import Field
 from seams import key_text, only, tool_text
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
-from lookup.literals.literal_syntax import escape, render_literal
+from lookup.literals.syntaxes import escape, render_literal
 from lookup.parameters.requiredness import prose
 from lookup.type_names import value_type
 

@@ -8,12 +8,11 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 from tooldecoding.batches.rows import Entry
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 from tooldecoding.files.result_file import Id, ResultFile
 from tooldecoding.options.decode_command import DecodeCommand
@@ -27,7 +26,7 @@ _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
 class Results:
-    """Takes results, and knows those that stand. Without ``--out`` they go to a stream.
+    """Takes results, and knows those that stand. Without ``--out`` none stand, and none are kept.
 
     What stands is checked against what is asked for now. A result is on the disk when ``write`` returns.
 
@@ -42,7 +41,6 @@ class Results:
         With ``retry_failed``, the results that report an error are dropped when the model is known.
     documentation : Documentation or None
         That of ``--tools``.
-    stream : TextIO
 
     Attributes
     ----------
@@ -50,10 +48,7 @@ class Results:
         Rows that have a result.
     """
 
-    def __init__(
-        self, out: Path | None, options: DecodeCommand, documentation: Documentation | None, stream: TextIO
-    ) -> None:
-        self._stream = stream
+    def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
         self._options = options
         self._file: ResultFile | None = None
         self._standing: dict[Id, str | None] = {}
@@ -120,10 +115,6 @@ class Results:
         """Take results, in any sequence; PromptError if they cannot be written."""
         if self._file is not None:
             self._file.write(results)
-            return
-        for result in results:
-            self._stream.write(f"{json_line(result)}\n")
-            self._stream.flush()
 
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about results that stayed as they were, when all rows have come."""
@@ -140,15 +131,13 @@ class Results:
 
 
 @contextmanager
-def open_results(
-    options: DecodeCommand, documentation: Documentation | None, stream: TextIO
-) -> Iterator[Results]:
-    """Return where results go, without ``--out`` to the stream; no other process may write ``--out`` inside the block.
+def open_results(options: DecodeCommand, documentation: Documentation | None) -> Iterator[Results]:
+    """Return where results go; no other process may write ``--out`` inside the block.
 
     PromptError as ``Results``; if another process writes the file, or the folder cannot be written.
     """
     if options.out is None:
-        yield Results(None, options, documentation, stream)
+        yield Results(None, options, documentation)
         return
     out = Path(os.path.realpath(options.out))
     if out.exists() and not out.is_file():
@@ -157,5 +146,5 @@ def open_results(
         raise PromptError(f"{options.out}: cannot be written: there is no folder {out.parent}")
     busy = f"{options.out}: another process is writing to this file; wait for it, or choose another --out"
     lock = locked(out.with_name(f"{out.name}.lock"), PromptError, busy)
-    with lock, closing(Results(out, options, documentation, stream)) as results:
+    with lock, closing(Results(out, options, documentation)) as results:
         yield results

@@ -18,6 +18,7 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.cli.lookup import print_misfits, print_unenforced
 from tooldecoding.cluster.workers import workers_of
 from tooldecoding.errors import PromptError
+from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_command import DecodeCommand
 
 
@@ -36,8 +37,8 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
     if command.ray is not None:
         demand_extra("ray", "ray")
     demand_extra("batch", *needed_packages(name))
-    source = open_source(name)
-    with open_results(command, documentation, sys.stdout) as results:
+    source, stdout = open_source(name), sys.stdout  # a cluster turns the latter to standard error
+    with open_results(command, documentation) as results:
         rows = (entry for entry in entries(source) if not results.has(entry))
         size = command.batch_size * (GROUP if command.ray is None else 1)  # small groups spread better
         first = list(islice(rows, size))  # what is wrong with it shows before a model is loaded
@@ -53,6 +54,8 @@ def decode_batch(name: str, documentation: Documentation | None, command: Decode
             with going_on(command.out), progress_bar("decoding", source.total) as advance:
                 for _, found in map_groups(groups, results.begin):
                     results.write(found)
+                    for result in found if command.out is None else ():
+                        print(json_line(result), file=stdout, flush=True)
                     failed += sum("error" in result for result in found)
                     decoded += len(found)
                     advance(decoded + results.skipped - shown)

@@ -2,6 +2,7 @@
 
 A 4-D attention mask lets each branch see the prompt and its own tokens only.
 """
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -72,7 +73,6 @@ class PackedEngine(Engine):
 
     @property
     def has_spare_positions(self) -> bool:
-        """See Engine."""
         return DRAFTED_POSITIONS * len(self._rows) <= padding_worth_a_pass(self._device)
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
@@ -82,11 +82,9 @@ class PackedEngine(Engine):
 
     @property
     def allocated_bytes(self) -> int:
-        """See Engine."""
         return self._cache.allocated_bytes
 
     def open(self, count: int) -> list[BranchId]:
-        """See Engine."""
         self._remove_ended_prompts()
         opened = [_Prompt(self._prefix_cache) for _ in range(count)]
         self._rows += opened
@@ -94,7 +92,6 @@ class PackedEngine(Engine):
         return [self._branches.add(_PackedBranch(prompt, prompt.row.root())) for prompt in opened]
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
-        """See Engine."""
         root = self._branches[branch]
         prompt = root.prompt
         prefix = prompt.announce(tokens)
@@ -107,19 +104,16 @@ class PackedEngine(Engine):
         return count
 
     def fork(self, branch: BranchId) -> BranchId:
-        """See Engine."""
         parent = self._branches[branch]
         return self._branches.add(replace(parent, in_row=parent.prompt.row.fork(parent.in_row)), branch)
 
     def release(self, branch: BranchId) -> None:
-        """See Engine."""
         released = self._branches.remove(branch)
         released.prompt.row.release(released.in_row)
         if not self._branches:
             self._remove_ended_prompts()
 
     def drop(self, branch: BranchId, count: int) -> None:
-        """See Engine."""
         dropping = self._branches[branch]
         dropping.prompt.row.drop(dropping.in_row, count)
 

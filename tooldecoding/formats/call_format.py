@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from lookup.languages.codepoints import RESERVED
-from lookup.literals.literal_syntax import render_json
+from lookup.literals.syntaxes import render_json
 from lookup.values.literal_values import render_value
 from lookup.values.notations import BareKeys, Notation, RawText
 from tooldecoding.formats.cursor import Reader, read_nothing

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from lookup.literals.literal_syntax import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys
+from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys
 from lookup.values.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
 from tooldecoding.formats.cursor import NO_PAIRS, Cursor, ReadCall, UnreadableCallError

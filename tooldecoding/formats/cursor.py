@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from lookup.errors import LiteralError, ToolDecodingError
 from lookup.literals.literal_reader import read_literal
-from lookup.literals.literal_syntax import JSON, LiteralSyntax
+from lookup.literals.syntaxes import JSON, LiteralSyntax
 
 MAX_LENGTH: Final = 100_000
 """Characters of a text."""
