@@ -15,7 +15,7 @@ from lookup import ToolDecodingError
 from test_docs import blocks
 from tooldecoding.agents.agent import Agent, Event
 from tooldecoding.agents.agent_tools import AgentTool
-from tooldecoding.agents.mcp_servers import McpServer
+from tooldecoding.agents.servers import McpServer
 from tooldecoding.options import changed
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented

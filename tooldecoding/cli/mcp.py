@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tooldecoding.agents.agent_tools import runnable
-from tooldecoding.agents.mcp_servers import McpServers
+from tooldecoding.agents.servers import McpServers
 from tooldecoding.cli.console import one_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError

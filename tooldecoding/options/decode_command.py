@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from lookup.extract import OnDuplicate
-from tooldecoding.agents.mcp_servers import MCP_TIMEOUT, McpServer, read_mcp_config
+from tooldecoding.agents.servers import MCP_TIMEOUT, McpServer, read_mcp_config
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import AUTO, PROMPT_CACHE_MB
