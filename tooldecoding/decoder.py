@@ -12,10 +12,13 @@ from tooldecoding.chat.messages import Conversation, read_conversations, read_me
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.models.loading import Runtime, load_model
-from tooldecoding.models.sources import Model
+from tooldecoding.models.sources import Model, demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, DecodeOptions, Strategy, changed, demand_full
+from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools, as_lookup
 from tooldecoding.request_decoder import RequestDecoder
 from tooldecoding.result import DecodeResult
@@ -69,7 +72,14 @@ class ToolDecoder(RequestDecoder):
         engine_factory: Callable[[], Engine] | None = None,
         **fields: Any,
     ) -> None:
-        super().__init__(model, tokenizer, strategy, prompt_cache_mb, engine_factory)
+        demand_arguments(tokenizer, strategy, prompt_cache_mb)
+        self.strategy: Layout | None = None
+        self.prompt_cache: PrefixCache[Any] = PrefixCache(0)
+        if engine_factory is None:
+            demand_placed(model)
+            engine_factory = factory = make_engines(model.eval(), strategy, prompt_cache_mb << 20)
+            self.strategy, self.prompt_cache = factory.strategy, factory.prompts
+        super().__init__(model.eval(), tokenizer, engine_factory)
         self.options = changed(DecodeOptions(), fields, options)
 
     @classmethod
@@ -150,12 +160,7 @@ class ToolDecoder(RequestDecoder):
 
     @overload
     def decode(
-        self,
-        prompt: Prompt,
-        tools: Tools | None = None,
-        *,
-        options: DecodeOptions | None = None,
-        **fields: Any,
+        self, prompt: Prompt, tools: Tools | None = None, *, options: DecodeOptions | None = None, **fields: Any
     ) -> DecodeResult: ...
 
     @overload

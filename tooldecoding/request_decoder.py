@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
-from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
@@ -13,14 +12,11 @@ from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.chat.prompt_tokens import checked_ids, text_ids
 from tooldecoding.decode_loop import DecodeLoop, TaskGroup
-from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine, Need
-from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
-from tooldecoding.models.sources import Model, demand_placed
-from tooldecoding.options import TOOL_CHOICES, Strategy
-from tooldecoding.options.decode_options import demand_arguments
+from tooldecoding.models.sources import Model
+from tooldecoding.options import TOOL_CHOICES
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.tokens.branch import Branch
@@ -28,30 +24,15 @@ from tooldecoding.tokens.token_table import TokenTable
 
 
 class RequestDecoder:
-    """Decodes requests with one model; ``ToolDecoder`` makes them, and says what parameters and attributes are."""
+    """Decodes requests with one model, each decode with a new engine; ``ToolDecoder`` makes requests and engines."""
 
-    def __init__(
-        self,
-        model: Model,
-        tokenizer: PreTrainedTokenizerBase,
-        strategy: Strategy,
-        prompt_cache_mb: int,
-        engine_factory: Callable[[], Engine] | None,
-    ) -> None:
-        demand_arguments(tokenizer, strategy, prompt_cache_mb)
-        if engine_factory is None:
-            demand_placed(model)
-        self.model = model.eval()
+    def __init__(self, model: Model, tokenizer: PreTrainedTokenizerBase, new_engine: Callable[[], Engine]) -> None:
+        self.model = model
         self.tokenizer = tokenizer
+        self.new_engine = new_engine
         vocabulary = model.config.get_text_config().vocab_size
         self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
         self._compiled = CompiledToolsCache(self.table)
-        self.strategy: Layout | None = None
-        self.prompt_cache: PrefixCache[Any] = PrefixCache(0)
-        if engine_factory is None:
-            engine_factory = factory = make_engines(self.model, strategy, prompt_cache_mb << 20)
-            self.strategy, self.prompt_cache = factory.strategy, factory.prompts
-        self.new_engine = engine_factory
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:

@@ -43,10 +43,7 @@ class LazySchema:
     """
 
     def __init__(
-        self,
-        schemas: tuple[Schema, ...],
-        make: "Callable[[tuple[Schema, ...]], Node]",
-        sizes: "dict[LazySchema, int]",
+        self, schemas: tuple[Schema, ...], make: "Callable[[tuple[Schema, ...]], Node]", sizes: "dict[LazySchema, int]"
     ) -> None:
         self.schemas = schemas
         self._make = make

@@ -227,12 +227,7 @@ class PackedEngine(Engine):
         left = iter(layouts)
         visible = [[next(left).visible for _ in run.rows] for run in runs]
         masks = [None if run.fresh else self._masks(seen, run.size) for run, seen in zip(runs, visible, strict=True)]
-        arguments = {
-            "input_ids": tokens,
-            "position_ids": positions,
-            "past_key_values": self._cache,
-            "use_cache": True,
-        }
+        arguments = {"input_ids": tokens, "position_ids": positions, "past_key_values": self._cache, "use_cache": True}
         if not ragged:
             mask = None if masks[0] is None else self._masks.argument(masks[0])
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
