@@ -245,9 +245,7 @@ def _owner(data: Data) -> str:
     return f"tool {quoted(read_name(data))}"
 
 
-def _tool(
-    data: Data, parameters: tuple[ParameterSpec, ...], reader: PropertyReader, collection: str = ""
-) -> ToolSpec:
+def _tool(data: Data, parameters: tuple[ParameterSpec, ...], reader: PropertyReader, collection: str = "") -> ToolSpec:
     description = read_description(data, _owner(data))
     notes = tuple(reader.notes)
     return ToolSpec(

@@ -54,8 +54,7 @@ def find_json(text: str, taken: Stretches, strict: bool = False) -> Iterator[Pie
             yield Piece(value, start, end, reader.spans, document=True, whole=whole)
         if text[position : position + 1] in ("}", "]", ":"):
             raise MisreadError(
-                f"expected the end of the text or another JSON document, found {found_at(text, position)}",
-                position,
+                f"expected the end of the text or another JSON document, found {found_at(text, position)}", position
             )
     yield from _in_prose(reader, position, taken)
 

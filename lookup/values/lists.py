@@ -2,6 +2,7 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
+from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final, Literal
@@ -203,9 +204,10 @@ def _rests(states: Sequence[ParserState], known: int) -> Iterator[str]:
             if further := advance(here, number):
                 yield shortest[:end] + number + completion(further)
             here = advance(here, shortest[end : end + 1])
-    waiting: list[tuple[str, Sequence[ParserState]]] = [("", states)]
+    waiting: deque[tuple[str, Sequence[ParserState]]] = deque([("", states)])
     steps = 0
-    for opening, here in waiting:  # it grows
+    while waiting:
+        opening, here = waiting.popleft()
         spans = [span for state in here for span in state.all_allowed_ranges()]
         possible = {chr(point) for first, stop in spans for point in range(first, min(stop, 128))}
         others = sorted({chr(first) for first, _ in spans if first >= 128})

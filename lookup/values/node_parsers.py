@@ -10,15 +10,7 @@ from lookup.errors import DocumentationError
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.schema.leaves import MAX_LISTED, Constants, Texts
-from lookup.schema.normal_form import (
-    Alternative,
-    LazySchema,
-    Lists,
-    Objects,
-    groups_of,
-    leaves_values,
-    listed_values_of,
-)
+from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, listed_values_of
 from lookup.schema.number_range import MAX_DIGITS, Numbers
 from lookup.values.keys import FreeKeys, Key, KeyRules
 from lookup.values.lists import Elements

@@ -6,7 +6,7 @@ from functools import partial
 from lookup.errors import DocumentationError
 from lookup.languages.language import ANY_TEXT
 from lookup.schema.leaves import Constants, Texts
-from lookup.schema.normal_form import Alternative, LazySchema, Lists, Objects
+from lookup.schema.normal import Alternative, LazySchema, Lists, Objects
 from lookup.values.literal_values import is_literal
 from lookup.values.node_parsers import NO_VALUE, NodeParsers, any_parser, nested_parsers, written_members
 from lookup.values.notations import QUOTED_TEXT, Notation, RawText, TextSyntax, inside, raw_text, renderer

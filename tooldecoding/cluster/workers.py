@@ -23,7 +23,7 @@ Workers: TypeAlias = "LocalWorker | RayWorkers"
 def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
     """Return the workers that the options name; a cluster is left, or ended, with the block.
 
-    ``tell``: as ``load_quietly`` takes it; what workers write stays with Ray.
+    ``tell``: as ``load_quietly`` takes it.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import Any, Final
 from lookup.dictionary import LookupDictionary
 from lookup.forms.json_tools import read_schema_tool
 from lookup.schema.document import Document
-from lookup.schema.normal_form import Objects
+from lookup.schema.normal import Objects
 from lookup.schema.value_schema import value_schema
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
