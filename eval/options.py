@@ -14,11 +14,14 @@ from tooldecoding.options.option import Count, NotNegative, option
 from voting.merge import DEFAULT_OPTIONAL_SHARE
 
 MethodName = Literal[
-    "greedy", "beam", "tooldec", "xgrammar", "llguidance", "self-consistency", "tool-decoding"
+    "greedy", "beam", "tooldec", "xgrammar", "llguidance", "llama-cpp", "self-consistency", "tool-decoding"
 ]
 
 PEER_METHODS: Final = ("xgrammar", "llguidance")
 """Other libraries, each by the name of its package."""
+
+_ENGINES: Final = {"greedy": "transformers", "beam": "transformers", "llama-cpp": "llama.cpp"}
+"""What runs the model of some methods."""
 
 MOST_SHOTS: Final = 8
 """The paper's largest number of in-context examples (table 3)."""
@@ -59,8 +62,11 @@ class EvalOptions(RayOptions):
         super().__post_init__()
         if self.template == "chat" and self.shots:
             raise EvalError("--shots has no place in --template chat; leave it out")
-        if self.method in ("greedy", "beam") and self.engine == "llama.cpp":
-            raise EvalError(f"the method {self.method} is that of transformers; leave --engine out")
+        own = _ENGINES.get(self.method, self.engine)
+        if self.engine not in ("auto", own):
+            raise EvalError(f"the method {self.method} is that of {own}; leave --engine out")
+        if self.method == "llama-cpp" and (self.template != "chat" or self.tool_choice != "required"):
+            raise EvalError("the method llama-cpp writes one call as JSON; give --template chat --tool-choice required")
         if self.template not in (None, "chat") and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):
             raise EvalError(
                 f"the template {self.template} does not ask the model for calls in the format {self.format}; "
@@ -69,10 +75,8 @@ class EvalOptions(RayOptions):
 
     @property
     def loading(self) -> dict[str, Any]:
-        """See LoadOptions; greedy and beam search are those of transformers."""
-        arguments = super().loading
-        plain = self.method in ("greedy", "beam") and self.engine == "auto"
-        return {**arguments, "engine": "transformers"} if plain else arguments
+        """See LoadOptions; some methods are those of one engine."""
+        return {**super().loading, "engine": _ENGINES.get(self.method, self.engine)}
 
     @property
     def takes_dialects(self) -> bool:

@@ -4,8 +4,9 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedTokenizerBase
 
+from eval.methods.llama_cpp_python import LlamaCppPython
 from eval.methods.peers import load_peer, run_peer
 from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
@@ -16,6 +17,7 @@ from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import opening_of
+from tooldecoding.models.sources import Model
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
@@ -24,7 +26,7 @@ Method = Callable[[Sequence[Request]], list[Prediction]]
 
 
 def make_method(
-    settings: EvalOptions, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, call_format: str
+    settings: EvalOptions, model: Model, tokenizer: PreTrainedTokenizerBase, call_format: str
 ) -> Method:
     """The method that the settings name.
 
@@ -35,6 +37,8 @@ def make_method(
     if settings.method in ("greedy", "beam"):
         beams = settings.beams if settings.method == "beam" else 1
         return _read(PlainDecoder(model, tokenizer, beams, own).run, scored)
+    if settings.method == "llama-cpp":
+        return LlamaCppPython(model, tokenizer, scored).run
     # no prompt is kept for the next: samples are compared as if each came alone
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)
     match settings.method:
@@ -108,7 +112,7 @@ def predict_all(method: Method, drafts: Sequence[Draft]) -> list[Prediction]:
 
 
 def predicting(
-    settings: EvalOptions, call_format: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase
+    settings: EvalOptions, call_format: str, model: Model, tokenizer: PreTrainedTokenizerBase
 ) -> Callable[[Sequence[Draft]], Iterable[tuple[int, Prediction]]]:
     """Return what makes numbered predictions with the method that the settings name.
 

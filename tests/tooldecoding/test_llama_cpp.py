@@ -2,6 +2,7 @@
 
 import ctypes
 import gc
+import json
 import math
 import subprocess
 import sys
@@ -15,12 +16,17 @@ from test_engines import Traffic, alone
 from test_loading import MODEL, PROMPTS, write_gguf
 
 from command_line import Cli
+from eval.methods.llama_cpp_python import LlamaCppPython
+from eval.methods.prediction import ScoredText
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines import llama_cpp_engine
 from tooldecoding.engines.engine import Feed, Need
 from tooldecoding.errors import ModelError
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.llama_cpp import is_installed, library
 from tooldecoding.models.loading import load_model
+from tooldecoding.options import DecodeOptions
+from tooldecoding.request import Request
 from tools import WEATHER, lookup
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="make llama-cpp installs llama-cpp-python")
@@ -113,6 +119,14 @@ def test_the_cache_grows(files: dict[str, Path]) -> None:
         torch.testing.assert_close(found.logits, alone([*text, 9], MODEL)[0], atol=1e-3, rtol=1e-3)
 
 
+def test_the_cache_of_a_model_that_rotates_by_length_grows_no_further(tmp_path: Path) -> None:
+    engine = factory(write_gguf(tmp_path / "long.gguf", 0, long_factors=4096))()
+    [root] = engine.open(1)
+    engine.extend([Feed(root, [5] * 4000)])
+    with pytest.raises(ModelError, match=r"has 4,096 positions.*--engine transformers"):
+        engine.extend([Feed(root, [5] * 200)])
+
+
 def test_what_nobody_closes_is_free_again(files: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     make, freed = factory(files["F32"], 8), list[str]()
     for _ in range(300):
@@ -155,8 +169,20 @@ def test_limits_are_clear(files: dict[str, Path], cli: Cli, tiny_model_path: str
     for said, given in {"unknown engine": {"engine": "llamacpp"}, "1 or more, got 0": {"threads": 0}}.items():
         with pytest.raises(ModelError, match=said):
             load_model(str(files["F32"]), **given)
-    sgd = ["eval", "sgd", "--data", "x", "--out", "y", "--method", "greedy", "--engine", "llama.cpp"]
-    assert "that of transformers" in cli(*sgd).err
+    sgd = ["eval", "sgd", "--data", "x", "--out", "y", "--method"]
+    assert "that of transformers" in cli(*sgd, "greedy", "--engine", "llama.cpp").err
+    assert "that of llama.cpp" in cli(*sgd, "llama-cpp", "--engine", "transformers").err
+    assert "give --template chat" in cli(*sgd, "llama-cpp").err
+
+
+def test_the_package_itself_writes_documented_calls(files: dict[str, Path]) -> None:
+    model, tokenizer = load_model(str(files["F32"]), engine="llama.cpp", threads=1)
+    method = LlamaCppPython(model, tokenizer, ScoredText(CALL_FORMATS["hermes"], CALL_FORMATS["pythonic"], False))
+    asked = {"a": 400, "b " * 1100: 9}
+    requests = [Request(prompt, lookup(WEATHER), DecodeOptions(max_text_tokens=most)) for prompt, most in asked.items()]
+    whole, cut = method.run(requests)
+    assert json.loads(str(whole.written), strict=False)["name"] == "GetWeather"  # it allows line breaks in texts
+    assert cut.counters["forward_passes"] == 9 and cut.counters["positions"] > 2048
 
 
 def test_it_is_the_default_for_such_files_and_silent(files: dict[str, Path]) -> None:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 import torch
-from gguf import MODEL_ARCH, GGUFWriter, LlamaFileType, get_tensor_name_map
+from gguf import MODEL_ARCH, GGUFWriter, LlamaFileType, RopeScalingType, get_tensor_name_map
 from safetensors.torch import load_file, save_file
 from transformers import (
     AutoConfig,
@@ -196,9 +197,18 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_gguf(tmp_path_factory.mktemp("models") / "tiny-F32.gguf")
 
 
-def write_gguf(path: Path, file_type: int | None = None, halves: Sequence[str] = ()) -> Path:
-    """Write the model, with the type that the file states and parts of the names of tensors of half precision."""
-    config, writer = MODEL.config, GGUFWriter(path, "qwen2")
+def write_gguf(path: Path, file_type: int | None = None, halves: Sequence[str] = (), long_factors: int = 0) -> Path:
+    """Write the model, with the type that the file states and parts of the names of tensors of half precision.
+
+    ``long_factors``: how long a context may be before a model of the kind llama rotates by other factors, if it does.
+    """
+    config, writer = MODEL.config, GGUFWriter(path, "llama" if long_factors else "qwen2")
+    if long_factors:
+        writer.add_rope_scaling_type(RopeScalingType.LONGROPE)
+        writer.add_rope_scaling_orig_ctx_len(long_factors)
+        factors = np.ones(config.hidden_size // config.num_attention_heads // 2, np.float32)
+        writer.add_tensor("rope_factors_long.weight", factors)
+        writer.add_tensor("rope_factors_short.weight", factors)
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)

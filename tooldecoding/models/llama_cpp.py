@@ -4,6 +4,7 @@ Weights stay as the file has them and are mapped into memory; nothing is turned 
 """
 
 import ctypes
+import math
 from collections import deque
 from functools import cache
 from importlib.util import find_spec
@@ -21,6 +22,11 @@ _ERROR: Final = 4
 _GOES_ON: Final = 5
 _F32, _F16 = 0, 1
 """Types of the KV cache, as ggml numbers them."""
+
+_HEADER_BYTES: Final = 1 << 26
+"""Where the names of tensors stand, and more."""
+_LONG_FACTORS: Final = b"rope_factors_long.weight"
+"""A tensor of models that rotate in another way if the context is longer than that of their first training."""
 
 _messages: deque[str] = deque(maxlen=4)
 """What llama.cpp has said last about errors."""
@@ -87,6 +93,7 @@ class LlamaCppModel:
 
     Attributes
     ----------
+    file : Path
     dtype : str
     threads : int
     bytes_per_position : int
@@ -109,18 +116,21 @@ class LlamaCppModel:
         self._library = llama = library()
         if gpu_layers > 0 and not llama.llama_supports_gpu_offload():
             raise ModelError("llama-cpp-python was built for no GPU; leave gpu_layers out (--gpu-layers)")
+        self.file = file
         self.config = config
         self.generation_config = GenerationConfig.from_model_config(config)
         self.dtype = dtype
         self.threads = threads or torch.get_num_threads()
         parameters = llama.llama_model_default_params()
         parameters.n_gpu_layers = gpu_layers
+        parameters.use_extra_bufts = False  # no copy of the weights in another layout
         _messages.clear()
         self.handle = llama.llama_model_load_from_file(str(file).encode(), parameters)
         if not self.handle:
             raise ModelError(f"llama.cpp cannot load {str(file)!r}: {last_messages()}; try --engine transformers")
         finalize(self, llama.llama_model_free, self.handle).atexit = False  # a thread may still use it then
         self._demand_attention(file)
+        self._longest_context = self._same_rotation(file)
         text = config.get_text_config()
         text.vocab_size = int(llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self.handle)))
         self._cache_type = _F32 if dtype == "F32" else _F16
@@ -141,14 +151,33 @@ class LlamaCppModel:
             if has(handle):
                 raise ModelError(f"{str(file)!r} {what}; the engine llama.cpp cannot fork that: --engine transformers")
 
+    def _same_rotation(self, file: Path) -> float:
+        """Return up to how many positions a context rotates keys in one way: a larger one could not take them over."""
+        with file.open("rb") as opened:
+            if _LONG_FACTORS not in opened.read(_HEADER_BYTES):
+                return math.inf
+        name = self._said("general.architecture")
+        return int(self._said(f"{name}.rope.scaling.original_context_length") or self.config.max_position_embeddings)
+
+    def _said(self, key: str) -> str:
+        """Return what the file says under a key; empty if it says nothing."""
+        text = ctypes.create_string_buffer(256)
+        self._library.llama_model_meta_val_str(self.handle, key.encode(), text, len(text))
+        return text.value.decode()
+
     def new_context(self, positions: int, most_sequences: int, batch: int) -> int:
         """Return a context of llama.cpp with room for so many positions, that sequences share.
 
         Raises
         ------
         ModelError
-            If there is no memory for it.
+            If there is no memory for it, or the model would rotate in another way in so long a context.
         """
+        if positions > self._longest_context:
+            raise ModelError(
+                f"with llama.cpp this model has {self._longest_context:,} positions for all prompts together, for it "
+                "rotates by the context's length; give shorter or fewer prompts, or --engine transformers"
+            )
         parameters = self._library.llama_context_default_params()
         parameters.n_ctx, parameters.n_seq_max, parameters.n_batch = positions, most_sequences, batch
         parameters.kv_unified = True
