@@ -12,6 +12,7 @@ from tooldecoding.chat.messages import Conversation, read_conversations, read_me
 from tooldecoding.chat.prompt_tokens import Prompt, checked_ids, read_prompts
 from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoding.request_decoder import RequestDecoder
 from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.prefix_cache import PrefixCache
@@ -20,7 +21,6 @@ from tooldecoding.models.sources import Model, demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools, as_lookup
-from tooldecoding.request_decoder import RequestDecoder
 from tooldecoding.result import DecodeResult
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoding.request_decoder import end_ids
 from tooldecoding.engines.choose_engine import make_engines
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
@@ -26,7 +27,6 @@ from tooldecoding.models.sources import Model, find_source, input_device, weight
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
 from tooldecoding.request import Request
-from tooldecoding.request_decoder import end_ids
 from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
 from tooldecoding.tokens.token_texts import END
 

@@ -16,8 +16,8 @@ from lookup.errors import DocumentationError
 from lookup.extract import extract
 from synthetic import Eager, RandomEngine, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError

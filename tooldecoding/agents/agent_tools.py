@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, ToolDecodingError, quoted
-from lookup.values.grammar import value_grammar
+from lookup.grammar.value_grammar import value_grammar
 from tooldecoding.chat.tools import read_tools
 
 MOST_TURNS: Final = 8

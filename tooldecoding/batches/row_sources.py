@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NamedTuple
 
-from lookup.text.text_file import demand_file
+from lookup.documents.text.text_file import demand_file
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import bounded_lines, read_json, read_row
 

@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lookup.documents.text.text_file import read_text
 from lookup.errors import ToolDecodingError
-from lookup.text.text_file import read_text
 from tooldecoding.errors import ChatWarning
 
 PLAIN_WIDTH = 120

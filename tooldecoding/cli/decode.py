@@ -25,8 +25,8 @@ from tooldecoding.options.option import options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
 
 if TYPE_CHECKING:
-    from tooldecoding.calls.decoded_call import DecodedCall
     from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.decoding.decoded_call import DecodedCall
     from tooldecoding.request import Request
     from tooldecoding.result import Counters, DecodeResult
 
@@ -97,7 +97,7 @@ def _show_candidates(console: Console, call: "DecodedCall") -> None:
 
 def _show_call(console: Console, call: "DecodedCall") -> None:
     """Print what the conversation does not say, and the vote, a row for each parameter."""
-    from tooldecoding.calls.grounded_call import NOT_SAID
+    from tooldecoding.decoding.grounded_call import NOT_SAID
 
     voted = call.voted
     for parameter in call.left_out:

@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from lookup.grammar.notations import BareKeys, RawText
 from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys
-from lookup.values.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
 from tooldecoding.formats.cursor import NO_PAIRS, Cursor, ReadCall, UnreadableCallError
 from tooldecoding.formats.python_reader import read_python

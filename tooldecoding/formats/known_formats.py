@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from lookup.dictionary import ToolSpec
-from lookup.values.literal_values import render_value
+from lookup.grammar.literal_values import render_value
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.cursor import ReadCall, UnreadableCallError
 from tooldecoding.formats.json_objects import COHERE, GRANITE3, HERMES, JSON_LIST, LLAMA3_JSON, MISTRAL_LIST, PHI4_MINI

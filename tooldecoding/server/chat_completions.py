@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
 
-from tooldecoding.calls.decoded_call import DecodedCall, TextPiece
 from tooldecoding.chat.chat import ReplyPieces
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.decoded_call import DecodedCall, TextPiece
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary
-from lookup.forms.json_tools import read_schema_tool
+from lookup.documents.forms.json_tools import read_schema_tool
 from lookup.schema.document import Document
 from lookup.schema.normal import Objects
 from lookup.schema.value_schema import value_schema
