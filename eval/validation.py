@@ -11,9 +11,9 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary
+from lookup.documents.text.text_file import demand_file, read_text
 from lookup.errors import ToolDecodingError
-from lookup.text.text_file import demand_file, read_text
-from tooldecoding.batches.sources import json_rows
+from tooldecoding.batches.row_sources import json_rows
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.cli.console import shown
 from tooldecoding.errors import PromptError

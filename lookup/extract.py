@@ -10,12 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from lookup import structured
 from lookup.dictionary import LookupDictionary, ToolSpec
+from lookup.documents import structured
+from lookup.documents.forms import OBJECT_FORMS, TEXT_FORMS
+from lookup.documents.text.text_file import read_text
+from lookup.documents.text.text_reader import TextReader
 from lookup.errors import DocumentationError
-from lookup.forms import OBJECT_FORMS, TEXT_FORMS
-from lookup.text.text_file import read_text
-from lookup.text.text_reader import TextReader
 
 OnDuplicate = Literal["error", "rename"]
 """What to do with two tools of the same name: raise an error that shows both sources, or rename the later ones."""

@@ -11,7 +11,7 @@ import pytest
 
 from command_line import Cli, Ran
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.batches import batch
+from tooldecoding.batches import decode_rows
 from tooldecoding.cluster import workers
 from tooldecoding.errors import PromptError
 from tooldecoding.request import Request
@@ -29,7 +29,7 @@ class Echo:
         self.model = tiny_model("llama", len(tokenizer))
         patch.setattr(workers, "load_quietly", lambda *options, **arguments: (self.model, tokenizer))
         decoder = SimpleNamespace(tokenizer=tokenizer, prompt_ids=lambda request: [], run_each=self.run_each)
-        patch.setattr(batch, "ToolDecoder", lambda *options, **more: decoder)
+        patch.setattr(decode_rows, "ToolDecoder", lambda *options, **more: decoder)
 
     def run_each(self, requests: Sequence[Request], at_once: int) -> Iterator[tuple[int, Any]]:
         if any(self.refuse in str(r.prompt) for r in requests):

@@ -27,7 +27,7 @@ from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.app import application, load_completions
-from tooldecoding.server.completions import Completions
+from tooldecoding.server.chat_completions import ChatCompletions
 from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row
 from tooldecoding.server.web_server import web_server
 from tools import documented
@@ -212,7 +212,7 @@ class Running(Server):
 def running(answers: ToolDecoder | Answerer, **options: Any) -> Iterator[Running]:
     """A server on a free port."""
     settings = ServeCommand(**{"model": MODEL} | options)
-    answerer = Completions(answers, settings) if isinstance(answers, ToolDecoder) else answers
+    answerer = ChatCompletions(answers, settings) if isinstance(answers, ToolDecoder) else answers
     web = web_server(application(answerer, settings), settings)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)  # slow readers are noticed soon
@@ -362,7 +362,7 @@ def main() -> None:
     """Run the command line with stubs."""
     from running_server import load  # by the name under which a replica finds it
     from tooldecoding.cli.app import main
-    from tooldecoding.server.replicas import run
+    from tooldecoding.server.replicas import run_replicas as run
 
     run.run_replicas = partial(run.run_replicas, load=load)
     main()

@@ -12,7 +12,7 @@ import pytest
 from batch_echo import Echo, Folder, row
 from command_line import CASES
 from test_layers import ROOT
-from tooldecoding.batches.batch import GROUP
+from tooldecoding.batches.decode_rows import GROUP
 from tooldecoding.cli.app import INTERRUPTED, NO_READER, TERMINATED, WRONG_INPUT, end_well
 from tools import documented
 

@@ -7,7 +7,7 @@ __all__ = ["DecodeOptions", "DecodeResult", "Request", "ToolDecoder", "chat_inpu
 _HOMES = {
     "DecodeOptions": "tooldecoding.options",
     "DecodeResult": "tooldecoding.result",
-    "Request": "tooldecoding.decoder",
+    "Request": "tooldecoding.request",
     "ToolDecoder": "tooldecoding.decoder",
     "chat_inputs": "tooldecoding.generate.method",
     "tool_decoding": "tooldecoding.generate.method",

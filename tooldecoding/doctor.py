@@ -15,7 +15,7 @@ from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import end_ids
+from tooldecoding.decoding.request_decoder import end_ids
 from tooldecoding.engines.choose_engine import make_engines
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.logits import NextTokenLogits
@@ -67,10 +67,7 @@ def _schema(value: Any) -> Mapping[str, Any]:
 
 
 _TOOLS: Final = [
-    {
-        "type": "function",
-        "function": {"name": name, "description": f"Run {name}.", "parameters": _schema(arguments)},
-    }
+    {"type": "function", "function": {"name": name, "description": f"Run {name}.", "parameters": _schema(arguments)}}
     for name, arguments in {call.name: call.arguments for calls in CALLS.values() for call in calls}.items()
 ]
 """The tools of the sample calls, in OpenAI's form."""
@@ -184,11 +181,7 @@ def _options(call_format: CallFormat, max_calls: int) -> DecodeOptions:
 
 
 def examine(
-    path: str,
-    model: Model,
-    tokenizer: PreTrainedTokenizerBase,
-    strategy: Strategy = "auto",
-    call_format: str = "auto",
+    path: str, model: Model, tokenizer: PreTrainedTokenizerBase, strategy: Strategy = "auto", call_format: str = "auto"
 ) -> dict[str, Any]:
     """Return what there is to know about a loaded model, as JSON; docs/models.md describes it.
 

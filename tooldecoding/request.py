@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lookup import extract
 from lookup.dictionary import LookupDictionary
 from tooldecoding.chat.messages import Message
-from tooldecoding.options import DecodeOptions
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 """Documentation text, tools as data, functions, pydantic models, or a lookup dictionary."""
@@ -41,3 +42,14 @@ class Request:
     stop: str | None = None
     dialects: bool = False
     conversation: tuple[Message, ...] = ()
+
+
+def as_lookup(tools: Tools) -> LookupDictionary:
+    """Return the lookup dictionary of documentation in any accepted form."""
+    return tools if isinstance(tools, LookupDictionary) else extract(tools)
+
+
+def callable_tools(request: Request) -> LookupDictionary:
+    """Return the tools that ``tool_choice`` allows."""
+    choice = request.options.choice
+    return request.tools if choice in TOOL_CHOICES else LookupDictionary((request.tools[choice],))

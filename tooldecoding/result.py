@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from tooldecoding.calls.confidence import ARGUMENT
-from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.calls.grounded_call import NOT_SAID
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
+from tooldecoding.decoding.calibration import ARGUMENT
+from tooldecoding.decoding.decoded_call import DecodedCall
+from tooldecoding.decoding.grounded_call import NOT_SAID
+from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Usage
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.calls_reader import readable

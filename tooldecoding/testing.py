@@ -1,4 +1,5 @@
 """A decoder whose logits are made up, for checks of what it writes without what a model would."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -43,15 +44,12 @@ class SyntheticEngine(Engine):
         raise TypeError(f"{type(self).__name__} has no next_logits")
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
-        """See Engine."""
         return 0
 
     def open(self, count: int) -> list[int]:
-        """See Engine."""
         return [self._branches.add(_Context()) for _ in range(count)]
 
     def fork(self, branch: int) -> int:
-        """See Engine."""
         return self._branches.add(replace(self._branches[branch]), branch)
 
     def close(self, root: int) -> None:
@@ -61,11 +59,9 @@ class SyntheticEngine(Engine):
         """See Engine; as ``close``."""
 
     def drop(self, branch: int, count: int) -> None:
-        """See Engine."""
         self._branches[branch].tokens = self._branches[branch].tokens[:-count]
 
     def extend(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
-        """See Engine."""
         answers = []
         for feed in feeds:
             branch = self._branches[feed.branch]

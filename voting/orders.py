@@ -17,10 +17,7 @@ _ENUMERATED_KEYS = 6
 
 
 def draw_orders(
-    keys: Sequence[str],
-    order_limit: int = DEFAULT_ORDER_LIMIT,
-    scheme: OrderScheme = "shuffled",
-    seed: int = 0,
+    keys: Sequence[str], order_limit: int = DEFAULT_ORDER_LIMIT, scheme: OrderScheme = "shuffled", seed: int = 0
 ) -> tuple[tuple[str, ...], ...]:
     """Distinct orders of ``keys``: all n! if the limit allows it; otherwise ``order_limit`` random ones.
 

@@ -25,12 +25,12 @@ from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import Grammar
 from eval.methods.peers import PEERS, end_tokens
 from eval.validation import read_rows
+from lookup.documents.text.text_file import read_text
 from lookup.errors import ToolDecodingError
+from lookup.grammar.value_grammar import ValueGrammar, schema_grammar
 from lookup.schema.value_schema import value_schema
-from lookup.text.text_file import read_text
-from lookup.values.grammar import ValueGrammar, schema_grammar
-from tooldecoding.calls.value_end import ValueState
 from tooldecoding.cli.console import progress_bar
+from tooldecoding.decoding.value_state import ValueState
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.result_file import ResultFile
 from tooldecoding.formats.json_objects import HERMES

@@ -17,6 +17,7 @@ from eval.errors import EvalError
 from lookup import extract
 from lookup.dictionary import ToolSpec
 from tooldecoding.chat.templates import api_bank_prompt
+from tooldecoding.cli.console import stderr_line
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.choose_engine import EngineFactory
 from tooldecoding.engines.language_model import LanguageModel, Wanted
@@ -120,7 +121,7 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
     tokenizer: PreTrainedTokenizerBase
     if label not in options.shapes:
         model, tokenizer = load_quietly(
-            label, str(device), options.dtype, options.trust_remote_code, engine="transformers"
+            label, str(device), options.dtype, options.trust_remote_code, stderr_line, engine="transformers"
         )
     else:
         size = SHAPES[label]["vocab_size"]

@@ -13,7 +13,7 @@ from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import Entry, documentation_of, read_answered, validated
 from tooldecoding.chat.messages import Message
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 
 NORMAL: Final = (
     "normal_single_turn_single_function",

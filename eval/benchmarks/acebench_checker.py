@@ -15,8 +15,8 @@ from eval.benchmarks.python_calls import read_calls
 from eval.benchmarks.samples import CRASH, Fault, ScorerCrash
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.python_calls import syntax_tree
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
+from tooldecoding.formats.python_reader import syntax_tree
 
 Functions = Sequence[Mapping[str, Any]]
 """The offered tools as in the data."""

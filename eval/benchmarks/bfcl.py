@@ -19,7 +19,7 @@ from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import Message
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 
 _VERSION_PREFIX: Final = "BFCL_v4"
 """Prefix of the official files."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.python_calls import syntax_tree
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
+from tooldecoding.formats.python_reader import syntax_tree
 
 MAX_DEPTH: Final = 200
 """Nesting of values; Python's own tokenizer allows 200 open brackets."""

@@ -21,7 +21,7 @@ from lookup.dictionary import MISSING, ToolSpec
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 
 SEEN: Final = "seen"
 UNSEEN: Final = "unseen"

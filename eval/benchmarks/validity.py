@@ -12,7 +12,7 @@ from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample, at
 from lookup.dictionary import LookupDictionary
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 from voting.type_check import TypeCheckError, check_value
 
 VALIDITY_NOTE: Final = (

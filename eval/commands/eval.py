@@ -8,7 +8,7 @@ from typing import Any, Final
 from eval.benchmarks.samples import Benchmark
 from eval.options import PEER_METHODS, EvalOptions, benchmark_defaults
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import going_on, output_console
+from tooldecoding.cli.console import going_on, output_console, stderr_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.option import option, options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
@@ -76,7 +76,7 @@ def evaluate(given: ParsedArguments) -> None:
     if options.method in PEER_METHODS:
         demand_extra("bench", options.method)
     every, out = benchmark.load(command.data, categories), Path(command.out)
-    with going_on(out), workers_of(options) as workers:
+    with going_on(out), workers_of(options, stderr_line) as workers:
         made = make_run(benchmark, categories, every, options, RunFolder(out), workers)
     show_scores(benchmark, {out.name: made.scores})
 

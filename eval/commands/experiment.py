@@ -14,7 +14,7 @@ from eval.errors import EvalError
 from eval.options import PEER_METHODS, EvalOptions
 from eval.runs.run_folder import MANIFEST, SCORES
 from eval.validation import validated
-from lookup.text.text_file import read_text
+from lookup.documents.text.text_file import read_text
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from tooldecoding.calls.free_text import TextMode, TextRules
-from tooldecoding.decode_loop import DecodeLoop
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.decode_loop import DecodeLoop
+from tooldecoding.decoding.free_text import TextMode, TextRules
 from tooldecoding.engines.engine import Engine
 from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Branch, Tally

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from eval.errors import EvalError
 from lookup.dictionary import ToolSpec
+from lookup.grammar.literal_values import render_value
+from lookup.grammar.notations import QUOTED_TEXT, Notation, TextSyntax, inside
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
-from lookup.values.literal_values import render_value
-from lookup.values.notations import QUOTED_TEXT, Notation, TextSyntax, inside
 from tooldecoding.chat.documentation import json_schema
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS

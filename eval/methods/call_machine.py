@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
-from lookup.values.grammar import Constraint, ValueGrammar, value_grammar
-from lookup.values.literal_values import read_value
+from lookup.grammar.literal_values import read_value
+from lookup.grammar.value_grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.formats.call_format import INDEX, Call, CallFormat
 
 
@@ -96,7 +96,7 @@ class CallMachine:
     tools : LookupDictionary
         At least one tool. Keys that are not known to be required are optional.
     constraint : {"typed", "free"}
-        Whether values have their documented type; see ``lookup.values.grammar``.
+        Whether values have their documented type; see ``lookup.grammar.value_grammar``.
     max_calls : int
         Limit of calls, if the format allows several.
     """

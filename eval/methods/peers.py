@@ -13,8 +13,8 @@ from eval.errors import FAILURES, EvalError, failure
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.prediction import Prediction
-from tooldecoding.decoder import ToolDecoder, callable_tools
-from tooldecoding.request import Request
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.request import Request, callable_tools
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Pick
 from tooldecoding.tokens.token_table import TokenTable, is_characters

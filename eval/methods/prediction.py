@@ -8,10 +8,10 @@ from typing import Any, Final
 from eval.options import EvalOptions
 from lookup.dictionary import LookupDictionary
 from lookup.errors import LiteralError
-from lookup.values.literal_values import read_value, render_value
+from lookup.grammar.literal_values import read_value, render_value
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.cursor import UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.formats.reading import UnreadableCallError
 from tooldecoding.result import finite
 from voting import CandidateCall
 

@@ -15,11 +15,11 @@ from zlib import crc32
 import numpy as np
 
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
-from tooldecoding.calls.decoded_call import DecodedCall
-from tooldecoding.calls.grounded_call import grounded_vote
-from tooldecoding.calls.prompt_decoder import DecodedPrompt, PromptDecoder
-from tooldecoding.decode_loop import DecodeLoop, together
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.decode_loop import DecodeLoop, together
+from tooldecoding.decoding.decoded_call import DecodedCall
+from tooldecoding.decoding.grounded_call import grounded_vote
+from tooldecoding.decoding.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.engine import BranchId, Engine
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.formats.call_format import Call

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from eval.methods.answer_writer import AnswerWriter, Start, write_together
 from eval.methods.call_machine import Admission, CallMachine, Finished, Position, Value
-from tooldecoding.decoder import ToolDecoder, callable_tools
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
-from tooldecoding.request import Request
+from tooldecoding.request import Request, callable_tools
 from tooldecoding.result import Counters
 from tooldecoding.tokens.branch import Label
 

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.stats import beta
 
 from eval.statistics import auroc
-from tooldecoding.calls.confidence import LEAST, USUAL, Calibration
+from tooldecoding.decoding.calibration import LEAST, USUAL, Calibration
 
 LEVEL: Final = 0.05
 """Probability with which a risk may not hold."""

@@ -8,8 +8,8 @@ from typing import Any
 from eval.errors import EvalError
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
-from lookup.values.literal_values import read_value
-from tooldecoding.calls.grounded_call import grounded_vote
+from lookup.grammar.literal_values import read_value
+from tooldecoding.decoding.grounded_call import grounded_vote
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.pythonic import API_BANK

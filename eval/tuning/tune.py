@@ -23,6 +23,7 @@ from eval.tuning.latency import measure
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text
 from eval.tuning.tuner import Tuner
+from tooldecoding.cli.console import stderr_line
 from tooldecoding.cluster.local_worker import LocalWorker
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
@@ -48,7 +49,7 @@ def tune_benchmark(
         raise EvalError("tune decodes on this machine; leave ray out")
     # the largest limit gives the candidates of all others
     options = replace(options, order_limit=wanted.limits[-1])
-    worker = LocalWorker(*load_quietly(options.model, **options.loading))
+    worker = LocalWorker(*load_quietly(options.model, tell=stderr_line, **options.loading))
     folder = RunFolder(wanted.folder)
     made = make_run(benchmark, categories, every, options, folder, worker)
     with folder.locked():

@@ -1,10 +1,9 @@
 """Read one literal from untrusted text: strictly, in linear time, without ``eval``.
 
-A dialect (``lookup.literals.dialects``) determines what a literal is. By default this is the union of JSON and Python:
-objects, lists, tuples, sets, strings in single, double or triple quotes, decimal numbers, ``true``/``True``,
-``false``/``False`` and ``null``/``None``. A trailing comma is allowed. Rejected in every dialect: NaN and infinities,
-numbers of more than 640 characters, nesting deeper than 64, duplicate keys, comments, string prefixes, ``1_000``,
-``0x10``.
+``LiteralSyntax`` determines what a literal is. By default this is the union of JSON and Python: objects, lists, tuples,
+sets, strings in single, double or triple quotes, decimal numbers, ``true``/``True``, ``false``/``False`` and
+``null``/``None``. A trailing comma is allowed. Rejected in every syntax: NaN and infinities, numbers of more than 640
+characters, nesting deeper than 64, duplicate keys, comments, string prefixes, ``1_000``, ``0x10``.
 """
 
 import math
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from lookup.errors import LiteralError
-from lookup.literals.dialects import PYTHON_OR_JSON, Dialect
+from lookup.literals.syntaxes import PYTHON_OR_JSON, LiteralSyntax
 from lookup.scanning import skip
 
 MAX_DEPTH: Final = 64
@@ -32,7 +31,7 @@ _LOW_SURROGATE = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _NEW_KEY: Final = "a key that is not there yet"
 
 
-def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON) -> tuple[Any, int]:
+def read_literal(text: str, position: int = 0, syntax: LiteralSyntax = PYTHON_OR_JSON) -> tuple[Any, int]:
     """Read the literal that starts exactly at ``position``.
 
     LiteralError if there is no literal, or it is malformed, is nested too deep, contains too long a number, or repeats
@@ -49,39 +48,39 @@ def read_literal(text: str, position: int = 0, dialect: Dialect = PYTHON_OR_JSON
     -------
     value : Any
         ``{...}`` without colons is a ``set``. As in JSON, ``\\uD83D\\uDE00`` is one character and ``\\/`` is ``/``. As
-        in Python, an unknown escape keeps its backslash, unless the dialect is strict.
+        in Python, an unknown escape keeps its backslash, unless the syntax is strict.
     end : int
         Offset behind the literal.
     """
-    return LiteralReader(text, dialect).read(position)
+    return LiteralReader(text, syntax).read(position)
 
 
-def parse_literal(text: str, dialect: Dialect = PYTHON_OR_JSON) -> Any:
-    """The value of a text that is one literal, with white space around it if the dialect has any.
+def parse_literal(text: str, syntax: LiteralSyntax = PYTHON_OR_JSON) -> Any:
+    """The value of a text that is one literal, with white space around it if the syntax has any.
 
     LiteralError as for ``read_literal``, or if something follows the literal.
     """
-    start = len(text) - len(text.lstrip()) if dialect.has_spaces else 0
-    value, end = read_literal(text, start, dialect)
-    rest = text[end:].lstrip() if dialect.has_spaces else text[end:]
+    start = len(text) - len(text.lstrip()) if syntax.has_spaces else 0
+    value, end = read_literal(text, start, syntax)
+    rest = text[end:].lstrip() if syntax.has_spaces else text[end:]
     if rest:
         raise LiteralError("the end of the literal", len(text) - len(rest))
     return value
 
 
-def literal_or(text: str, other: Any, dialect: Dialect = PYTHON_OR_JSON) -> Any:
+def literal_or(text: str, other: Any, syntax: LiteralSyntax = PYTHON_OR_JSON) -> Any:
     """The value of a text that is one literal; ``other`` if it is none."""
     try:
-        return parse_literal(text, dialect)
+        return parse_literal(text, syntax)
     except LiteralError:
         return other
 
 
-def parse_key(text: str, dialect: Dialect) -> str:
+def parse_key(text: str, syntax: LiteralSyntax) -> str:
     """The key of an object; a bare key has its colon. LiteralError if there is none."""
-    if dialect.key is None:
-        return str(parse_literal(text, dialect))
-    key = dialect.key.fullmatch(text)
+    if syntax.key is None:
+        return str(parse_literal(text, syntax))
+    key = syntax.key.fullmatch(text)
     return key[1] if key else _fail("a key and a colon", 0)
 
 
@@ -118,9 +117,9 @@ class LiteralReader:
         ``id`` of each object that was read -> its start and end. Valid while the object is alive.
     """
 
-    def __init__(self, text: str, dialect: Dialect = PYTHON_OR_JSON) -> None:
+    def __init__(self, text: str, syntax: LiteralSyntax = PYTHON_OR_JSON) -> None:
         self.text = text
-        self._dialect = dialect
+        self._syntax = syntax
         self.open: list[OpenContainer] = []
         self.spans: dict[int, tuple[int, int]] = {}
 
@@ -130,8 +129,8 @@ class LiteralReader:
         ``json.JSONDecoder`` is three times as fast, but counts the lines before each failure, which is quadratic for a
         text with many failures.
         """
-        text, dialect, stack = self.text, self._dialect, []  # type: str, Dialect, list[OpenContainer]
-        closers, space, gap, strict = dialect.closers, dialect.space, dialect.gap, dialect.strict
+        text, syntax, stack = self.text, self._syntax, []  # type: str, LiteralSyntax, list[OpenContainer]
+        closers, space, gap, strict = syntax.closers, syntax.space, syntax.gap, syntax.strict
         self.open = stack
         while True:
             start = position
@@ -140,8 +139,8 @@ class LiteralReader:
                 if strict and (stack[-1].members or stack[-1].keyed):
                     _fail("no comma before a bracket that closes", position)
                 start, value, position = self._close(position, comma_last=True)
-            elif dialect.key is not None and stack and stack[-1].bracket == "{" and not stack[-1].waiting:
-                position = _bare_key(stack[-1], text, position, dialect.key)
+            elif syntax.key is not None and stack and stack[-1].bracket == "{" and not stack[-1].waiting:
+                position = _bare_key(stack[-1], text, position, syntax.key)
                 continue
             elif char in closers:
                 if len(stack) == MAX_DEPTH:
@@ -150,7 +149,7 @@ class LiteralReader:
                 position = skip(gap, text, position + 1)
                 continue
             else:
-                value, position = _read_scalar(text, position, dialect)
+                value, position = _read_scalar(text, position, syntax)
             while stack:
                 top = stack[-1]
                 position = skip(space, text, position)
@@ -218,15 +217,15 @@ def _demand_hashable(value: Any, start: int, count: int) -> None:
         _fail(f"at most {MAX_OTHER_KEYS} keys or set members unless all are texts", start)
 
 
-def _read_scalar(text: str, position: int, dialect: Dialect) -> tuple[Any, int]:
+def _read_scalar(text: str, position: int, syntax: LiteralSyntax) -> tuple[Any, int]:
     """The text, number, boolean or null at ``position``, and the offset behind it; LiteralError if there is none."""
-    if quote := dialect.opening.match(text, position):
-        return _read_text(text, quote.end(), quote[0], dialect)
-    if word := dialect.word.match(text, position):
+    if quote := syntax.opening.match(text, position):
+        return _read_text(text, quote.end(), quote[0], syntax)
+    if word := syntax.word.match(text, position):
         return _WORDS[word[0]], word.end()
     if _NOT_FINITE.match(text, position):
         _fail("a finite number", position)
-    number = dialect.number.match(text, position)
+    number = syntax.number.match(text, position)
     if not number:
         _fail("a value", position)
     if _AFTER_NUMBER.match(text, number.end()):
@@ -237,9 +236,9 @@ def _read_scalar(text: str, position: int, dialect: Dialect) -> tuple[Any, int]:
         _fail(f"a finite number of at most {MAX_NUMBER_LENGTH} characters", position)
 
 
-def _read_text(text: str, position: int, quote: str, dialect: Dialect) -> tuple[str, int]:
+def _read_text(text: str, position: int, quote: str, syntax: LiteralSyntax) -> tuple[str, int]:
     """The text whose opening quote ends at ``position``, and the offset behind its closing quote."""
-    stop = dialect.stops[quote]
+    stop = syntax.stops[quote]
     parts: list[str] = []
     while True:
         match = stop.search(text, position)
@@ -251,27 +250,27 @@ def _read_text(text: str, position: int, quote: str, dialect: Dialect) -> tuple[
             return "".join(parts), match.end()
         if match[0] != "\\":
             _fail(f"a closing {quote}", position)
-        part, position = _read_escape(text, position, dialect)
+        part, position = _read_escape(text, position, syntax)
         parts.append(part)
 
 
-def _read_escape(text: str, position: int, dialect: Dialect) -> tuple[str, int]:
+def _read_escape(text: str, position: int, syntax: LiteralSyntax) -> tuple[str, int]:
     """The text of the escape at ``position``, and the offset behind it."""
     char = text[position + 1 : position + 2]
-    if char in dialect.escapes:
-        return dialect.escapes[char], position + 2
-    if char in dialect.hex_lengths:
+    if char in syntax.escapes:
+        return syntax.escapes[char], position + 2
+    if char in syntax.hex_lengths:
         start = position + 2
-        end = start + dialect.hex_lengths[char]
+        end = start + syntax.hex_lengths[char]
         digits = _HEX.match(text, start, end)
         code = int(digits[0], 16) if digits and digits.end() == end else -1
         if not 0 <= code <= 0x10FFFF:
-            _fail(f"{dialect.hex_lengths[char]} hexadecimal digits of a character", start)
+            _fail(f"{syntax.hex_lengths[char]} hexadecimal digits of a character", start)
         low = _LOW_SURROGATE.match(text, end) if char == "u" and 0xD800 <= code < 0xDC00 else None
         if low:
             return chr(0x10000 + (code - 0xD800) * 0x400 + int(low[1], 16) - 0xDC00), low.end()
         return chr(code), end
-    if dialect.strict or char in ("", "N", "\r"):
+    if syntax.strict or char in ("", "N", "\r"):
         _fail("an escape sequence", position)
     if octal := _OCTAL.match(text, position + 1):
         return chr(int(octal[0], 8)), octal.end()

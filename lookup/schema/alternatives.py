@@ -12,7 +12,7 @@ from lookup.schema.check import allows
 from lookup.schema.equality import exact, identity, is_number
 from lookup.schema.json_types import IMPLIED, JSON_TYPES, JsonType
 from lookup.schema.leaves import Constants, Texts
-from lookup.schema.nodes import Alternative, Lists
+from lookup.schema.normal import Alternative, Lists
 from lookup.schema.number_range import Numbers, common_multiple
 from lookup.schema.object_alternatives import Conjoin, objects_of
 from lookup.schema.schema import NOTHING, Schema, values_of

@@ -5,6 +5,7 @@
 ways of ``oneOf`` exclude each other. What would become too many alternatives is not enforced but noted.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any, Final, cast
 
 from lookup.schema.alternatives import alternatives_of, contradict
 from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType
-from lookup.schema.nodes import Alternative, LazySchema, Node
+from lookup.schema.normal import Alternative, LazySchema, Node
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema
 
 MAX_ALTERNATIVES: Final = 64
@@ -129,8 +130,9 @@ class Choices:
     def _flat(self, schemas: Iterable[Schema], known: Iterable[Schema] = ()) -> _Flat | None:
         """Follow ``allOf``, but not to ``known`` schemas; ``None`` if nothing is allowed."""
         flat, seen = _Flat(), {EVERYTHING, *known}
-        waiting = list(schemas)
-        for schema in waiting:  # it grows
+        waiting = deque(schemas)
+        while waiting:
+            schema = waiting.popleft()
             if schema is NOTHING:
                 return None
             if schema in seen:

@@ -9,7 +9,7 @@ from lookup.errors import quoted
 from lookup.languages.language import ANY_TEXT, Language, any_of, pattern_language
 from lookup.languages.limits import LanguageError
 from lookup.schema.leaves import Constants, Texts
-from lookup.schema.nodes import LazySchema, Objects
+from lookup.schema.normal import LazySchema, Objects
 from lookup.schema.schema import EVERYTHING, NOTHING, Schema, values_of
 
 _KEYWORDS: Final = frozenset({"properties", "patternProperties", "additionalProperties", "unevaluatedProperties"})

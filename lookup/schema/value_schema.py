@@ -12,7 +12,7 @@ from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.json_types import JsonType, type_schema
 from lookup.schema.leaves import Texts
-from lookup.schema.nodes import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
+from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
 
 _MAX_WALKED: Final = 2_000  # schemas that are looked through for notes

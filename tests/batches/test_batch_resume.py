@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from batch_echo import Echo, Folder, row, said
 from command_line import CASES, Cli
-from tooldecoding.batches.batch import GROUP
+from tooldecoding.batches.decode_rows import GROUP
+from tooldecoding.batches.row_sources import open_source
 from tooldecoding.batches.rows import Entry, entries
-from tooldecoding.batches.sources import open_source
 from tooldecoding.cli.decode import decode
 from tooldecoding.errors import PromptError
 from tooldecoding.files.result_file import ResultFile

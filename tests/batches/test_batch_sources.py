@@ -17,10 +17,10 @@ from pyarrow import parquet
 
 from batch_echo import Echo, Folder
 from command_line import Cli, assert_bad
-from tooldecoding.batches import batch
-from tooldecoding.batches.batch import GROUP, RowReader
+from tooldecoding.batches.decode_rows import GROUP, RowReader
+from tooldecoding.batches.row_sources import open_source
 from tooldecoding.batches.rows import Entry, entries
-from tooldecoding.batches.sources import open_source
+from tooldecoding.cli import batch
 from tooldecoding.errors import PromptError
 from tooldecoding.files import json_lines as json_lines_module
 from tooldecoding.files.lru_cache import LruCache

@@ -8,8 +8,8 @@ import torch
 
 from boundaries.vocabularies import own_tokens
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
-from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import read_value, render_value
+from lookup.grammar.literal_values import read_value, render_value
+from lookup.grammar.value_grammar import value_grammar
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import ToolDecodingError

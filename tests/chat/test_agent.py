@@ -14,8 +14,8 @@ from command_line import Cli, Ran, assert_bad
 from lookup import ToolDecodingError
 from test_docs import blocks
 from tooldecoding.agents.agent import Agent, Event
+from tooldecoding.agents.agent_tools import AgentTool
 from tooldecoding.agents.servers import McpServer
-from tooldecoding.agents.tools import AgentTool
 from tooldecoding.options import changed
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented

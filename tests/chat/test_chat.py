@@ -15,9 +15,9 @@ from call_ids import without_ids
 from lookup import ToolDecodingError, extract
 from synthetic import RandomEngine, ScriptedEngine
 from tooldecoding import DecodeOptions, ToolDecoder, chat_inputs, tool_decoding
-from tooldecoding.calls.decoded_call import TextPiece
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoding.decoded_call import TextPiece
 from tooldecoding.errors import ConfigError, PromptError
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END

@@ -10,8 +10,8 @@ from chat_models import HERMES, call, decoder_of, says
 from lookup import extract
 from synthetic import ScriptedEngine
 from tooldecoding.agents.agent import Agent, Event
-from tooldecoding.calls.grounded_call import to_ask
 from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.decoding.grounded_call import to_ask
 from tooldecoding.options import DecodeOptions
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END

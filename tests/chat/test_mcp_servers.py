@@ -11,8 +11,8 @@ import pytest
 from chat_models import MCP_STUB, mcp_answering
 
 from running_server import wait_until
+from tooldecoding.agents.agent_tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.agents.servers import McpServer, McpServers, read_mcp_config
-from tooldecoding.agents.tools import MOST_RESULT, AgentTool, ToolFailed, runnable
 from tooldecoding.errors import ConfigError
 
 TOOLS = ["echo", "now", "fail", "hang", "die", "large", "picture"]

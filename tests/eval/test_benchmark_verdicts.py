@@ -14,7 +14,7 @@ from eval.benchmarks.samples import Judgement, Sample, attempted_names, classify
 from eval_data import REFERENCES, load
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 from tools import documented
 
 SGD = find_benchmark("sgd")

@@ -16,7 +16,7 @@ from eval.benchmarks.python_calls import MAX_BITS, UNPACKED, decode_calls
 from eval.benchmarks.samples import CRASH
 from growth import assert_linear
 from tooldecoding.formats.call_format import Call
-from tooldecoding.formats.reading import MAX_LENGTH, UnreadableCallError
+from tooldecoding.formats.cursor import MAX_LENGTH, UnreadableCallError
 from tools import documented
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from eval.statistics import auroc
 from eval.tuning.confidence import LabelledCall, calibrated, limit_of, study
-from tooldecoding.calls.confidence import USUAL, Calibration
+from tooldecoding.decoding.calibration import USUAL, Calibration
 
 TRUE = Calibration(5.0, 6.0)
 

@@ -12,7 +12,7 @@ from eval.methods.call_grammar import demand_grammar, in_order
 from eval.methods.peers import PEERS, Peer, load_peer, run_peer
 from eval.methods.prediction import Prediction
 from lookup import extract
-from lookup.values.literal_values import read_value, render_value
+from lookup.grammar.literal_values import read_value, render_value
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import CallFormat

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from eval.benchmarks.api_bank.checker import get_api_call, parse_arguments
 from eval.benchmarks.python_calls import decode_calls
+from lookup.grammar.literal_values import is_literal, render_value
 from lookup.literals.literal_reader import MAX_DEPTH
-from lookup.values.literal_values import is_literal, render_value
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.cursor import MAX_LENGTH, UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
-from tooldecoding.formats.reading import MAX_LENGTH, UnreadableCallError
 from tools import lookup, parameter, tool
 
 PYTHONIC, API_BANK = CALL_FORMATS["pythonic"], CALL_FORMATS["api-bank"]

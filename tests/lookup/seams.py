@@ -8,10 +8,10 @@ from typing import Any
 from lookup import extract
 from lookup.dictionary import MISSING, ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
+from lookup.grammar.notations import BareKeys, Notation, RawText
+from lookup.grammar.value_grammar import ValueGrammar, schema_grammar
 from lookup.schema.document import Document
 from lookup.schema.value_schema import ValueSchema, value_schema
-from lookup.values.grammar import ValueGrammar, schema_grammar
-from lookup.values.notations import BareKeys, Notation, RawText
 
 Schema = dict[str, Any]
 NOTATIONS: list[Notation] = [

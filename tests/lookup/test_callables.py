@@ -11,8 +11,8 @@ from pydantic import BaseModel, Field, RootModel, create_model
 from seams import key_text, only, tool_text
 
 from lookup import DocumentationError, extract
-from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import read_value, render_value
+from lookup.grammar.literal_values import read_value, render_value
+from lookup.grammar.value_grammar import value_grammar
 from tools import accepts
 from voting import check_value
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup import LiteralError, parse_literal, read_literal
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys, render_bare, render_json
 from lookup.literals.literal_reader import MAX_DEPTH, parse_key
+from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys, render_bare, render_json
 
 MARK = "<q>"
 BARE = bare_keys(MARK)
@@ -72,20 +72,20 @@ def test_bare_keys_read_what_their_writer_writes(value: Any) -> None:
     assert read_literal(f"x{text},", 1, BARE) == (value, 1 + len(text))
 
 
-@pytest.mark.parametrize("dialect", [JSON, BARE, PYTHON_OR_JSON])
+@pytest.mark.parametrize("syntax", [JSON, BARE, PYTHON_OR_JSON])
 @given(SOUP)
 @settings(max_examples=200)
 @pytest.mark.filterwarnings("ignore")  # Python warns about invalid escapes
-def test_any_text_gives_a_value_or_an_error_at_an_offset(dialect: Dialect, text: str) -> None:
+def test_any_text_gives_a_value_or_an_error_at_an_offset(syntax: LiteralSyntax, text: str) -> None:
     try:
-        value, end = read_literal(text, 0, dialect)
+        value, end = read_literal(text, 0, syntax)
     except LiteralError as error:
         assert 0 <= error.position <= len(text) and error.expected
         return
     assert 0 < end <= len(text)
-    assert repr(parse_literal(text[:end], dialect)) == repr(value)
+    assert repr(parse_literal(text[:end], syntax)) == repr(value)
     with contextlib.suppress(ValueError, SyntaxError):
-        assert dialect is BARE or value == ast.literal_eval(text[:end].strip())
+        assert syntax is BARE or value == ast.literal_eval(text[:end].strip())
 
 
 @given(PYTHON_VALUES)
@@ -96,7 +96,7 @@ def test_what_repr_writes_is_read(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dialect", "texts"),
+    ("syntax", "texts"),
     [
         (JSON, ["(1,)", '{"a"}', "{1: 2}", "[1,]", '{"a": 1,}', "True", "'a'", '"""a"""', "+1", ".5", "1.", '"\t"',
                 r'"\x41"', r'"\d"', r'"\7"', "[1,\f2]", "NaN", "1e999", '{"a":1,"a":2}']),
@@ -104,23 +104,23 @@ def test_what_repr_writes_is_read(value: Any) -> None:
                 "-Infinity", "True", "{a b:1}"]),
     ],
 )  # fmt: skip
-def test_what_a_dialect_refuses(dialect: Dialect, texts: list[str]) -> None:
+def test_what_a_dialect_refuses(syntax: LiteralSyntax, texts: list[str]) -> None:
     for text in texts:
         with pytest.raises(LiteralError):
-            parse_literal(text, dialect)
+            parse_literal(text, syntax)
 
 
-@pytest.mark.parametrize("dialect", [JSON, BARE, PYTHON_OR_JSON])
-def test_nesting_and_numbers_are_bounded_and_never_recursive(dialect: Dialect) -> None:
-    for opener, closer in (("[", "]"), ("{a:" if dialect is BARE else '{"a":', "}")):
-        assert parse_literal(opener * MAX_DEPTH + "1" + closer * MAX_DEPTH, dialect)
+@pytest.mark.parametrize("syntax", [JSON, BARE, PYTHON_OR_JSON])
+def test_nesting_and_numbers_are_bounded_and_never_recursive(syntax: LiteralSyntax) -> None:
+    for opener, closer in (("[", "]"), ("{a:" if syntax is BARE else '{"a":', "}")):
+        assert parse_literal(opener * MAX_DEPTH + "1" + closer * MAX_DEPTH, syntax)
         for depth in (MAX_DEPTH + 1, 100_000):
             with pytest.raises(LiteralError, match="levels of nesting") as caught:
-                parse_literal(opener * depth, dialect)
+                parse_literal(opener * depth, syntax)
             assert caught.value.position == len(opener) * MAX_DEPTH
-    assert parse_literal("9" * 640, dialect)
+    assert parse_literal("9" * 640, syntax)
     with pytest.raises(LiteralError, match="640 characters"):
-        parse_literal("9" * 641, dialect)
+        parse_literal("9" * 641, syntax)
     with pytest.raises(LiteralError, match="at most 1024 keys"):  # of one hash
         parse_literal(f"{{{', '.join(f'{i * (2**61 - 1)}: 0' for i in range(2000))}}}")
 

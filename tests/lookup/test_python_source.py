@@ -11,8 +11,8 @@ from pydantic import Field
 from seams import key_text, only, tool_text
 
 from lookup import MISSING, DocumentationError, ParameterSpec, ToolSpec, extract
-from lookup.literals.dialects import escape, render_literal
-from lookup.parameters.requiredness import prose
+from lookup.documents.parameters.requiredness import prose
+from lookup.literals.syntaxes import escape, render_literal
 from lookup.type_names import value_type
 
 KEYS = st.from_regex(r"[^\W\d]\w{0,8}", fullmatch=True).filter(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from seams import Schema, documented, grammar_of
 
 from lookup import DocumentationError, extract, parse_literal
+from lookup.grammar.value_grammar import ValueGrammar, schema_grammar
 from lookup.schema.value_schema import value_schema
-from lookup.values.grammar import ValueGrammar, schema_grammar
 from synthetic import decode, likes
 from tooldecoding.result import DecodeResult
 

@@ -14,9 +14,9 @@ from seams import key_text
 from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
+from lookup.grammar.literal_values import render_value
+from lookup.grammar.value_grammar import schema_grammar, value_grammar
 from lookup.schema.value_schema import value_schema
-from lookup.values.grammar import schema_grammar, value_grammar
-from lookup.values.literal_values import render_value
 from tools import accepts
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 

@@ -15,10 +15,10 @@ from seams import NOTATIONS, documented, spec
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
+from lookup.grammar.literal_values import is_literal, read_value, render_value
+from lookup.grammar.notations import BareKeys, Notation, RawText
+from lookup.grammar.value_grammar import ValueGrammar, value_grammar
 from lookup.type_names import united
-from lookup.values.grammar import ValueGrammar, value_grammar
-from lookup.values.literal_values import is_literal, read_value, render_value
-from lookup.values.notations import BareKeys, Notation, RawText
 from voting import check_value
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -8,9 +8,9 @@ from seams import NOTATIONS, ONE_OF_EACH, record, spec, steps
 
 from lookup import DocumentationError
 from lookup.dictionary import ParameterSpec, ValueType
-from lookup.values.grammar import value_grammar
-from lookup.values.literal_values import read_value, render_value
-from lookup.values.notations import Notation
+from lookup.grammar.literal_values import read_value, render_value
+from lookup.grammar.notations import Notation
+from lookup.grammar.value_grammar import value_grammar
 from voting import check_value
 
 

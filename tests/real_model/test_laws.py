@@ -23,7 +23,7 @@ from eval.methods.prediction import read_leniently
 from eval.methods.sample_prompts import Prompter
 from eval.options import EvalOptions, benchmark_defaults
 from eval.runs.run import draw
-from lookup.values.grammar import value_grammar
+from lookup.grammar.value_grammar import value_grammar
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.tools import read_tools

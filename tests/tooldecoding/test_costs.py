@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lookup.dictionary import ToolSpec
-from lookup.values.grammar import value_grammar
+from lookup.grammar.value_grammar import value_grammar
 from synthetic import LIKED, RandomEngine, ScriptedEngine, decode, likes, synthetic
 from tiny_models import of_bytes, tiny_model
-from tooldecoding.calls.value_decoder import ValueDecoder
-from tooldecoding.calls.value_end import ValueState
+from tooldecoding.decoding.value_decoder import ValueDecoder
+from tooldecoding.decoding.value_state import ValueState
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError

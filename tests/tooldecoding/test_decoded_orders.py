@@ -11,8 +11,8 @@ import torch
 from rich.console import Console
 
 from synthetic import ScriptedEngine, Writer, decode, synthetic
-from tooldecoding.calls.confidence import ARGUMENT
 from tooldecoding.cli.decode import show_result
+from tooldecoding.decoding.calibration import ARGUMENT
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS

@@ -10,13 +10,13 @@ import pytest
 
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
-from tooldecoding.decode_loop import DecodeLoop, Join, Logits, Spawn, TaskGroup, together
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.decode_loop import DecodeLoop, Join, Logits, Spawn, TaskGroup, together
+from tooldecoding.decoding.prefill_chunk import PrefillChunkSize
+from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Feed
 from tooldecoding.errors import ModelError
 from tooldecoding.options import DecodeOptions
-from tooldecoding.prefill_chunk import PrefillChunkSize
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tools import PROMPTS, WEATHER, lookup, parameter, tool

@@ -16,13 +16,13 @@ from lookup.errors import DocumentationError
 from lookup.extract import extract
 from synthetic import Eager, RandomEngine, Writer, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
-from tooldecoding.calls.compiled_tools import CompiledTools
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.engines.engine import Feed
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import PromptError
+from tooldecoding.formats.cursor import UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
-from tooldecoding.formats.reading import UnreadableCallError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder

@@ -17,7 +17,7 @@ from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import DocumentationError
 from synthetic import RandomEngine, Writer, synthetic
-from tooldecoding.calls.compiled_tools import CompiledTools
+from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS

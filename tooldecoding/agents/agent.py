@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
-from tooldecoding.agents.tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
-from tooldecoding.calls.compiled_tools import CompiledTools
+from tooldecoding.agents.agent_tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
 from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import changed
 
@@ -32,7 +32,7 @@ class Event:
     arguments : dict
         Of a call.
     confidence : dict of str to float
-        Of each argument, in [0, 1]; see ``tooldecoding.calls.confidence``.
+        Of each argument, in [0, 1]; see ``tooldecoding.decoding.calibration``.
     call_confidence : float
         Of the whole call.
     server, hints : str

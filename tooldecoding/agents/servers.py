@@ -25,12 +25,12 @@ from pydantic import (
     model_validator,
 )
 
+from lookup.documents.text.text_file import read_text
 from lookup.errors import DocumentationError, shown
 from lookup.schema.check import SchemaError
 from lookup.schema.value_schema import value_schema
-from lookup.text.text_file import read_text
-from tooldecoding.agents.as_sent import AS_SENT, as_sent, block_text
-from tooldecoding.agents.tools import AgentTool, ToolFailed
+from tooldecoding.agents.agent_tools import AgentTool, ToolFailed
+from tooldecoding.agents.mcp_messages import AS_SENT, as_sent, block_text
 from tooldecoding.errors import ConfigError
 
 MCP_TIMEOUT: Final = 60.0

@@ -27,10 +27,7 @@ T = TypeVar("T")
 
 
 def make_request(
-    content: Content,
-    documentation: Documentation | None,
-    options: DecodeCommand,
-    tokenizer: PreTrainedTokenizerBase,
+    content: Content, documentation: Documentation | None, options: DecodeCommand, tokenizer: PreTrainedTokenizerBase
 ) -> Request:
     """Make the request for a prompt, messages or a dialogue.
 

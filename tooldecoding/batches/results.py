@@ -5,7 +5,6 @@ is written before the first result.
 """
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,7 +13,6 @@ from typing import Any, Final
 from tooldecoding.batches.rows import Entry
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import FREE, demand_settings, digest, locked, read_manifest, write_manifest
 from tooldecoding.files.result_file import Id, ResultFile
 from tooldecoding.options.decode_command import DecodeCommand
@@ -28,7 +26,7 @@ _FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
 
 
 class Results:
-    """Takes results, and knows those that stand. Without ``--out`` they go to standard output, as it is now.
+    """Takes results, and knows those that stand. Without ``--out`` none stand, and none are kept.
 
     What stands is checked against what is asked for now. A result is on the disk when ``write`` returns.
 
@@ -51,7 +49,6 @@ class Results:
     """
 
     def __init__(self, out: Path | None, options: DecodeCommand, documentation: Documentation | None) -> None:
-        self._stdout = sys.stdout
         self._options = options
         self._file: ResultFile | None = None
         self._standing: dict[Id, str | None] = {}
@@ -118,9 +115,6 @@ class Results:
         """Take results, in any sequence; PromptError if they cannot be written."""
         if self._file is not None:
             self._file.write(results)
-            return
-        for result in results:
-            print(json_line(result), file=self._stdout, flush=True)
 
     def notes(self) -> Iterator[str]:
         """Yield what a user should know about results that stayed as they were, when all rows have come."""

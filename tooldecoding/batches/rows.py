@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from tooldecoding.batches.sources import CONTENTS, Source, SourceRow
+from tooldecoding.batches.row_sources import CONTENTS, RowSource, SourceRow
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.templates import Content
@@ -46,7 +46,7 @@ class Entry:
     error: str = ""
 
 
-def entries(source: Source) -> Iterator[Entry]:
+def entries(source: RowSource) -> Iterator[Entry]:
     """Yield the rows of a batch; their ids are kept in memory.
 
     A row without an id is called ``row-`` and its digest, so that an inserted line renames no other; the second of

@@ -7,7 +7,6 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.calls.decoded_call import DecodedCall, TextPiece
 from tooldecoding.chat.call_ids import new_ids
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
@@ -17,6 +16,7 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
+from tooldecoding.decoding.decoded_call import DecodedCall, TextPiece
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.named_json import HARMONY

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from lookup.values.literal_values import render_value
-from lookup.values.notations import RawText
+from lookup.grammar.literal_values import render_value
+from lookup.grammar.notations import RawText
 from tooldecoding.chat.probe import ANSWER, NAME
 from tooldecoding.formats.call_format import ID, CallFormat
 from tooldecoding.formats.known_formats import NATIVE_FORMATS

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from tooldecoding.calls.decoded_call import DecodedCall
 from tooldecoding.chat.messages import ToolCall
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.result import DecodeResult
 
 FinishReason = Literal["tool_calls", "stop", "length"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from tooldecoding.agents.tools import MOST_TURNS
+from tooldecoding.agents.agent_tools import MOST_TURNS
 from tooldecoding.cli.command import Command
 from tooldecoding.cli.console import one_line, output_console, read_input, shown, warning_lines
 from tooldecoding.cli.decode import load_decoder

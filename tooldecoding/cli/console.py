@@ -13,8 +13,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from lookup.documents.text.text_file import read_text
 from lookup.errors import ToolDecodingError
-from lookup.text.text_file import read_text
 from tooldecoding.errors import ChatWarning
 
 PLAIN_WIDTH = 120
@@ -37,6 +37,11 @@ def output_console(stderr: bool = False) -> Console:
     if not console.is_terminal:
         console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=PLAIN_WIDTH)
     return console
+
+
+def stderr_line(text: str) -> None:
+    """Print a line on standard error."""
+    print(text, file=sys.stderr)
 
 
 @contextmanager
@@ -83,7 +88,7 @@ def warning_lines() -> Iterator[None]:
 
         def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
             if issubclass(category, ChatWarning):
-                print(f"warning: {shown(str(message))}", file=sys.stderr)
+                stderr_line(f"warning: {shown(str(message))}")
             else:
                 others(message, category, *place, **more)
 

@@ -14,7 +14,7 @@ from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.chat.tools import read_messages_file
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, read_input, shown, table, warning_lines
+from tooldecoding.cli.console import output_console, read_input, shown, stderr_line, table, warning_lines
 from tooldecoding.cli.lookup import print_misfits, print_unenforced, print_unread
 from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.errors import ConfigError, PromptError
@@ -25,8 +25,8 @@ from tooldecoding.options.option import options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
 
 if TYPE_CHECKING:
-    from tooldecoding.calls.decoded_call import DecodedCall
     from tooldecoding.decoder import ToolDecoder
+    from tooldecoding.decoding.decoded_call import DecodedCall
     from tooldecoding.request import Request
     from tooldecoding.result import Counters, DecodeResult
 
@@ -97,7 +97,7 @@ def _show_candidates(console: Console, call: "DecodedCall") -> None:
 
 def _show_call(console: Console, call: "DecodedCall") -> None:
     """Print what the conversation does not say, and the vote, a row for each parameter."""
-    from tooldecoding.calls.grounded_call import NOT_SAID
+    from tooldecoding.decoding.grounded_call import NOT_SAID
 
     voted = call.voted
     for parameter in call.left_out:
@@ -155,7 +155,7 @@ def decode(given: ParsedArguments) -> None:
         print_unread(documentation.lookup)
     with warning_lines():
         if command.batch is not None:
-            from tooldecoding.batches.batch import decode_batch
+            from tooldecoding.cli.batch import decode_batch
 
             decode_batch(command.batch, documentation, command)
         else:
@@ -223,7 +223,7 @@ def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
 
-    model, tokenizer = load_quietly(command.model, **command.loading)
+    model, tokenizer = load_quietly(command.model, tell=stderr_line, **command.loading)
     return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=prompt_cache_mb)
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, shown, table
+from tooldecoding.cli.console import output_console, shown, stderr_line, table
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options.decode_options import Strategy
@@ -39,7 +39,7 @@ def doctor(given: ParsedArguments) -> None:
     from tooldecoding.doctor import examine
     from tooldecoding.models.loading import load_quietly
 
-    model, tokenizer = load_quietly(command.model, **command.loading)
+    model, tokenizer = load_quietly(command.model, tell=stderr_line, **command.loading)
     findings = examine(command.model, model, tokenizer, command.strategy, command.format)
     if command.as_json:
         print(json_line(findings))

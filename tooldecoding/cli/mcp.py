@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tooldecoding.agents.agent_tools import runnable
 from tooldecoding.agents.servers import McpServers
-from tooldecoding.agents.tools import runnable
 from tooldecoding.cli.console import one_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError

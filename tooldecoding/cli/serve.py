@@ -1,10 +1,10 @@
 """``tooldecoding serve``."""
 
 import os
-import sys
 from typing import Final
 
 from tooldecoding.cli.command import Command
+from tooldecoding.cli.console import stderr_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.option import options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
@@ -21,15 +21,15 @@ def serve(given: ParsedArguments) -> None:
     if command.ray is not None:
         demand_extra("ray", "ray")
     if command.host not in LOOPBACK and command.api_key is None:
-        print("warning: everybody who reaches this machine can use the model; give --api-key", file=sys.stderr)
+        stderr_line("warning: everybody who reaches this machine can use the model; give --api-key")
     from tooldecoding.server.app import application, load_completions
     from tooldecoding.server.web_server import bound_socket, run_server
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
         if command.ray is None:
-            run_server(application(load_completions(command), command), command, bound)
+            run_server(application(load_completions(command, stderr_line), command), command, bound)
         else:
-            from tooldecoding.server.replicas.run import run_replicas
+            from tooldecoding.server.replicas.run_replicas import run_replicas
 
             run_replicas(command, bound, lambda: _read(given))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.cluster.local_worker import LocalWorker
-from tooldecoding.models.loading import load_quietly, load_tokenizer_quietly
+from tooldecoding.models.loading import Tell, load_quietly, load_tokenizer_quietly
 from tooldecoding.models.sources import REFERENCE_MODEL
 from tooldecoding.options.model_options import RayOptions
 
@@ -20,8 +20,10 @@ Workers: TypeAlias = "LocalWorker | RayWorkers"
 
 
 @contextmanager
-def workers_of(options: RayOptions) -> Iterator[Workers]:
+def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
     """Return the workers that the options name; a cluster is left, or ended, with the block.
+
+    ``tell``: as ``load_quietly`` takes it.
 
     Raises
     ------
@@ -29,12 +31,12 @@ def workers_of(options: RayOptions) -> Iterator[Workers]:
         If the model cannot be loaded, or there is no such cluster.
     """
     if options.ray is None:
-        yield LocalWorker(*load_quietly(options.model, **options.loading))
+        yield LocalWorker(*load_quietly(options.model, tell=tell, **options.loading))
         return
     from tooldecoding.cluster.connection import connected
     from tooldecoding.cluster.ray_data import RayWorkers
 
-    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, revision=options.revision)
+    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, tell, revision=options.revision)
     with connected(options.ray):
         model = options.model
         if model != REFERENCE_MODEL and Path(model).exists():

@@ -18,7 +18,7 @@ from transformers import AttentionInterface, AttentionMaskInterface, PreTrainedM
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from tooldecoding.engines.slot_cache import Run, SlotCache
+from tooldecoding.engines.slot_cache import RowRun, SlotCache
 from tooldecoding.models.sources import input_device
 
 Booleans = np.ndarray[Any, np.dtype[np.bool_]]
@@ -117,7 +117,7 @@ RAGGED: Final = "tooldecoding_sdpa"
 
 class _RaggedPass(NamedTuple):
     cache: SlotCache
-    runs: Sequence[Run]
+    runs: Sequence[RowRun]
     masks: Sequence[Masks | None]
     """By run; None if its rows were empty."""
     kinds: Sequence[str]
@@ -139,7 +139,11 @@ def is_ragged(model: PreTrainedModel) -> bool:
 
 @contextmanager
 def ragged_pass(
-    model: PreTrainedModel, cache: SlotCache, runs: Sequence[Run], masks: Sequence[Masks | None], kinds: Sequence[str]
+    model: PreTrainedModel,
+    cache: SlotCache,
+    runs: Sequence[RowRun],
+    masks: Sequence[Masks | None],
+    kinds: Sequence[str],
 ) -> Iterator[dict[str, torch.Tensor]]:
     """Make the forward passes of the block ragged.
 

@@ -2,6 +2,7 @@
 
 The caches are stacked layer by layer for a pass.
 """
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 import math
 import sys
@@ -134,17 +135,14 @@ class BatchedEngine(Engine):
 
     @property
     def allocated_bytes(self) -> int:
-        """See Engine."""
         branches = self._branches.values()
         slots = self._stacked * any(branch.in_pass for branch in branches)
         return self._slot_bytes * (slots + sum(branch.length for branch in branches if not branch.in_pass))
 
     def open(self, count: int) -> list[BranchId]:
-        """See Engine."""
         return [self._branches.add(_BatchedBranch(CachedPrompt(self._prefix_cache))) for _ in range(count)]
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
-        """See Engine."""
         root = self._branches[branch]
         prefix = root.prompt.announce(tokens)
         if prefix is None:
@@ -154,12 +152,10 @@ class BatchedEngine(Engine):
         return root.length
 
     def fork(self, branch: BranchId) -> BranchId:
-        """See Engine."""
         parent = self._branches[branch]
         return self._branches.add(replace(parent, states=list(parent.states)), branch)
 
     def drop(self, branch: BranchId, count: int) -> None:
-        """See Engine."""
         dropping = self._branches[branch]
         dropping.length -= count
         dropping.states = dropping.first(dropping.length)

@@ -53,10 +53,7 @@ class LogitRows:
     """
 
     def __init__(
-        self,
-        logits: torch.Tensor,
-        few: Sequence[torch.Tensor] = (),
-        release: Callable[[], object] | None = None,
+        self, logits: torch.Tensor, few: Sequence[torch.Tensor] = (), release: Callable[[], object] | None = None
     ) -> None:
         self.logits = logits.float()
         self._few = few

@@ -2,6 +2,7 @@
 
 A 4-D attention mask lets each branch see the prompt and its own tokens only.
 """
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,7 +28,7 @@ from tooldecoding.engines.passes import (
     share_runs,
 )
 from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
-from tooldecoding.engines.slot_cache import Placement, Run, SlotCache
+from tooldecoding.engines.slot_cache import Placement, RowRun, SlotCache
 
 
 @dataclass(eq=False)
@@ -72,7 +73,6 @@ class PackedEngine(Engine):
 
     @property
     def has_spare_positions(self) -> bool:
-        """See Engine."""
         return DRAFTED_POSITIONS * len(self._rows) <= padding_worth_a_pass(self._device)
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
@@ -82,11 +82,9 @@ class PackedEngine(Engine):
 
     @property
     def allocated_bytes(self) -> int:
-        """See Engine."""
         return self._cache.allocated_bytes
 
     def open(self, count: int) -> list[BranchId]:
-        """See Engine."""
         self._remove_ended_prompts()
         opened = [_Prompt(self._prefix_cache) for _ in range(count)]
         self._rows += opened
@@ -94,7 +92,6 @@ class PackedEngine(Engine):
         return [self._branches.add(_PackedBranch(prompt, prompt.row.root())) for prompt in opened]
 
     def reuse(self, branch: BranchId, tokens: Sequence[int]) -> int:
-        """See Engine."""
         root = self._branches[branch]
         prompt = root.prompt
         prefix = prompt.announce(tokens)
@@ -107,19 +104,16 @@ class PackedEngine(Engine):
         return count
 
     def fork(self, branch: BranchId) -> BranchId:
-        """See Engine."""
         parent = self._branches[branch]
         return self._branches.add(replace(parent, in_row=parent.prompt.row.fork(parent.in_row)), branch)
 
     def release(self, branch: BranchId) -> None:
-        """See Engine."""
         released = self._branches.remove(branch)
         released.prompt.row.release(released.in_row)
         if not self._branches:
             self._remove_ended_prompts()
 
     def drop(self, branch: BranchId, count: int) -> None:
-        """See Engine."""
         dropping = self._branches[branch]
         dropping.prompt.row.drop(dropping.in_row, count)
 
@@ -186,7 +180,7 @@ class PackedEngine(Engine):
         self, rows_of_runs: Sequence[Sequence[int]], by_prompt: Mapping[_Prompt, Sequence[Feed]]
     ) -> dict[BranchId, list[NextTokenLogits]]:
         """Run one forward pass."""
-        runs: list[Run] = []
+        runs: list[RowRun] = []
         layouts: list[RowLayout] = []
         wanted: dict[BranchId, list[Wanted]] = {}
         start = 0
@@ -202,7 +196,7 @@ class PackedEngine(Engine):
                     wanted[feed.branch] = wanted_by(feed, line, column + end)
             own = layouts[-len(rows) :]
             size = max(layout.visible.end for layout in own)
-            runs.append(Run(rows, start, width, size, all(layout.visible.seen is None for layout in own)))
+            runs.append(RowRun(rows, start, width, size, all(layout.visible.seen is None for layout in own)))
             start += runs[-1].tokens
         logits = self._forward(runs, layouts, list(wanted.values()))
         for run in runs:
@@ -214,7 +208,7 @@ class PackedEngine(Engine):
         return dict(zip(wanted, logits, strict=True))
 
     def _forward(
-        self, runs: Sequence[Run], layouts: Sequence[RowLayout], wanted: Sequence[Sequence[Wanted]]
+        self, runs: Sequence[RowRun], layouts: Sequence[RowLayout], wanted: Sequence[Sequence[Wanted]]
     ) -> list[list[NextTokenLogits]]:
         """Run the model; ``layouts`` are those of the rows of all runs."""
         rows = [row for run in runs for row in run.rows]
@@ -233,12 +227,7 @@ class PackedEngine(Engine):
         left = iter(layouts)
         visible = [[next(left).visible for _ in run.rows] for run in runs]
         masks = [None if run.fresh else self._masks(seen, run.size) for run, seen in zip(runs, visible, strict=True)]
-        arguments = {
-            "input_ids": tokens,
-            "position_ids": positions,
-            "past_key_values": self._cache,
-            "use_cache": True,
-        }
+        arguments = {"input_ids": tokens, "position_ids": positions, "past_key_values": self._cache, "use_cache": True}
         if not ragged:
             mask = None if masks[0] is None else self._masks.argument(masks[0])
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]

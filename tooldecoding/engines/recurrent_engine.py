@@ -1,4 +1,5 @@
 """Recurrent engine: one state per branch, for models with a recurrent state (Mamba layers and hybrids)."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
 
 import copy
 import inspect
@@ -43,7 +44,6 @@ class RecurrentEngine(Engine):
 
     @property
     def allocated_bytes(self) -> int:
-        """See Engine."""
         return sum(cache_bytes(branch.cache) for branch in self._branches.values())
 
     def bytes_for(self, needs: Sequence[Need]) -> float:
@@ -52,11 +52,9 @@ class RecurrentEngine(Engine):
         return now * sum(max(1, need.branches) for need in needs) or math.inf
 
     def open(self, count: int) -> list[BranchId]:
-        """See Engine."""
         return [self._branches.add(_RecurrentBranch()) for _ in range(count)]
 
     def fork(self, branch: BranchId) -> BranchId:
-        """See Engine."""
         parent = self._branches[branch]
         return self._branches.add(replace(parent, cache=copy.deepcopy(parent.cache)), branch)
 

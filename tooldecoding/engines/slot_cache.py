@@ -14,7 +14,7 @@ CHUNK = 64
 """Slots are taken into use in chunks of this size."""
 
 
-class Run(NamedTuple):
+class RowRun(NamedTuple):
     """Rows of a pass that are computed together.
 
     Attributes
@@ -56,13 +56,13 @@ class Placement(NamedTuple):
     ----------
     row_of, slots : torch.Tensor
         Of each token; int64, of shape (rows, width), or (1, tokens) in a ragged pass.
-    runs : sequence of Run
+    runs : sequence of RowRun
         More than one in a ragged pass.
     """
 
     row_of: torch.Tensor
     slots: torch.Tensor
-    runs: Sequence[Run]
+    runs: Sequence[RowRun]
 
 
 def at_rows(tensor: torch.Tensor, rows: Sequence[int]) -> torch.Tensor:
@@ -106,7 +106,7 @@ class _Layer(DynamicLayer):
         else:
             stored.transpose(1, 2)[row_of.to(stored.device), slots.to(stored.device)] = new.transpose(1, 2)
 
-    def _seen(self, run: Run, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def _seen(self, run: RowRun, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the keys and values that a run may see; those given are its new ones."""
         if run.fresh:
             return keys, values

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
+from lookup.grammar.literal_values import render_value
+from lookup.grammar.notations import BareKeys, Notation, RawText
 from lookup.languages.codepoints import RESERVED
-from lookup.literals.dialects import render_json
-from lookup.values.literal_values import render_value
-from lookup.values.notations import BareKeys, Notation, RawText
-from tooldecoding.formats.reading import Reader, read_nothing
+from lookup.literals.syntaxes import render_json
+from tooldecoding.formats.cursor import Reader, read_nothing
 
 INDEX: Final = "\0"
 """Stands in a piece for the number of the call."""
@@ -39,7 +39,7 @@ class CallFormat:
     name : str
         Its name in ``CALL_FORMATS``.
     notation : Notation
-        How values are written (``lookup.values.notations``).
+        How values are written (``lookup.grammar.notations``).
     parallel : bool
         Whether several calls may stand between opener and closer.
     reader : callable, optional

@@ -10,11 +10,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from lookup.literals.dialects import JSON, PYTHON_OR_JSON, Dialect, bare_keys
-from lookup.values.notations import BareKeys, RawText
+from lookup.grammar.notations import BareKeys, RawText
+from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
-from tooldecoding.formats.python_calls import read_python
-from tooldecoding.formats.reading import NO_PAIRS, Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.cursor import NO_PAIRS, Cursor, ReadCall, UnreadableCallError
+from tooldecoding.formats.python_reader import read_python
 
 _TOOL_NAME: Final = re.compile(r"[\w.\-/]++")
 _WORD: Final = re.compile(r"\w++")
@@ -208,9 +208,9 @@ class _Reader:
             raise self._cursor.error("expected no white space around keys and values")
 
 
-def _whole(text: str, dialect: Dialect) -> Any:
+def _whole(text: str, syntax: LiteralSyntax) -> Any:
     """Read a text that is one value."""
     cursor = Cursor(text)
-    value = cursor.literal(dialect)
+    value = cursor.literal(syntax)
     cursor.expect_end()
     return value

@@ -5,12 +5,12 @@ from functools import lru_cache
 from typing import Final
 
 from lookup.dictionary import ToolSpec
-from lookup.values.literal_values import render_value
+from lookup.grammar.literal_values import render_value
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.cursor import ReadCall, UnreadableCallError
 from tooldecoding.formats.json_objects import COHERE, GRANITE3, HERMES, JSON_LIST, LLAMA3_JSON, MISTRAL_LIST, PHI4_MINI
 from tooldecoding.formats.named_json import DEEPSEEK_V3, DEEPSEEK_V31, HARMONY, KIMI_K2, MISTRAL_ARGS
 from tooldecoding.formats.pythonic import API_BANK, LFM25, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
-from tooldecoding.formats.reading import ReadCall, UnreadableCallError
 from tooldecoding.formats.tags import DEEPSEEK_V32, FUNCTIONGEMMA, GEMMA4, GLM45, GLM47, MINIMAX_M2, QWEN_XML
 from tooldecoding.formats.thinking import MARKS as THINKING_MARKS
 

@@ -25,12 +25,7 @@ API_BANK = readable(CallFormat("api-bank", "quoted", parallel=False, closer="]")
 PYTHONIC = readable(CallFormat("pythonic", "python", closer="]"))
 
 LLAMA4_PYTHONIC = readable(
-    replace(
-        PYTHONIC,
-        name="llama4-pythonic",
-        notation="python-lists",
-        turn_ends=("<|eot|>",),
-    ),
+    replace(PYTHONIC, name="llama4-pythonic", notation="python-lists", turn_ends=("<|eot|>",)),
     {"opener": "<|python_start|>[", "closer": "]<|python_end|>"},
 )
 

@@ -46,7 +46,7 @@ structural tags of xgrammar for GLM-4.7, DeepSeek's encoder of V3.2, Google's pa
 
 from dataclasses import replace
 
-from lookup.values.notations import BareKeys, RawText
+from lookup.grammar.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.calls_reader import readable
 

@@ -12,18 +12,18 @@ from transformers import BatchEncoding, GenerationConfig, PreTrainedModel, PreTr
 from transformers.generation.streamers import BaseStreamer
 from transformers.utils import ModelOutput
 
-from tooldecoding.calls.prompt_decoder import ends_as_chat
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
-from tooldecoding.decoder import ToolDecoder, as_lookup
+from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.prompt_decoder import ends_as_chat
 from tooldecoding.errors import ConfigError
 from tooldecoding.generate.arguments import Limit, asked_of_generate, most_tokens, refuse_unheld
 from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import AUTO, demand_arguments
-from tooldecoding.request import Request, Tools
+from tooldecoding.request import Request, Tools, as_lookup
 from tooldecoding.result import DecodeResult
 
 

@@ -16,7 +16,7 @@ import regex
 
 from lookup.dictionary import ParameterSpec
 from lookup.schema.leaves import Constants
-from lookup.schema.nodes import LazySchema, Lists, Objects
+from lookup.schema.normal import LazySchema, Lists, Objects
 from lookup.schema.value_schema import schema_of
 from tooldecoding.chat.messages import Message
 from tooldecoding.grounding.dates import date_said, read_dates, read_time, short_name_said, time_said

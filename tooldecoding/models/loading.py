@@ -5,7 +5,6 @@ Only this module reads a model's folder. Python code in that folder runs only if
 
 import pickle
 import struct
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -85,6 +84,8 @@ Loaded = tuple[Model, PreTrainedTokenizerBase]
 Runtime = Literal["auto", "transformers", "llama.cpp"]
 """What runs a model; ``auto`` is llama.cpp for a GGUF file, if the extra is installed and nothing speaks against it."""
 Dtype = str | torch.dtype | None
+Tell = Callable[[str], None]
+"""Takes lines for the user."""
 
 
 def load_model(
@@ -110,29 +111,36 @@ def load_model(
 
 
 def load_quietly(
-    path: str, device: str | None = None, dtype: Dtype = None, trust_remote_code: bool = False, **arguments: Any
+    path: str,
+    device: str | None = None,
+    dtype: Dtype = None,
+    trust_remote_code: bool = False,
+    tell: Tell | None = None,
+    **arguments: Any,
 ) -> Loaded:
     """Like ``load_model``, but without the libraries' messages; for the command line."""
-    if not Path(find_source(path).path).is_dir():
-        print(f"looking for {path!r} on the Hugging Face hub and in its cache", file=sys.stderr)
-    with _quiet(path, trust_remote_code):
+    if tell is not None and not Path(find_source(path).path).is_dir():
+        tell(f"looking for {path!r} on the Hugging Face hub and in its cache")
+    with _quiet(path, trust_remote_code, tell):
         return _load(path, device, dtype, trust_remote_code, arguments)
 
 
-def load_tokenizer_quietly(path: str, trust_remote_code: bool = False, **arguments: Any) -> PreTrainedTokenizerBase:
+def load_tokenizer_quietly(
+    path: str, trust_remote_code: bool = False, tell: Tell | None = None, **arguments: Any
+) -> PreTrainedTokenizerBase:
     """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
-    with _quiet(path, trust_remote_code):
+    with _quiet(path, trust_remote_code, tell):
         return load_tokenizer(path, trust_remote_code, **arguments)
 
 
 @contextmanager
-def _quiet(path: str, trust_remote_code: bool) -> Iterator[None]:
-    """Within the block the libraries print nothing; that code is trusted is said on standard error."""
+def _quiet(path: str, trust_remote_code: bool, tell: Tell | None) -> Iterator[None]:
+    """Within the block the libraries print nothing; ``tell`` is told that code is trusted."""
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    if trust_remote_code:
-        print(f"warning: {_TRUSTED.format(path)}", file=sys.stderr)
+    if trust_remote_code and tell is not None:
+        tell(f"warning: {_TRUSTED.format(path)}")
     bar = modeling_gguf_pytorch_utils.tqdm  # the switch for bars does not reach this one
     modeling_gguf_pytorch_utils.tqdm = lambda rows, **options: rows
     try:

@@ -50,9 +50,7 @@ class DecodeCommand(McpOptions, RayOptions):
     )
     dialogue: str | None = option(None, "Dialogue; - reads stdin.", metavar="FILE.jsonl")
     batch: str | None = option(
-        None,
-        "Rows of prompts: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.",
-        metavar="ROWS",
+        None, "Rows of prompts: .jsonl, .csv (also .gz), .parquet, hub:OWNER/NAME:SPLIT; - reads stdin.", metavar="ROWS"
     )
     out: str | None = option(None, "Append batch results here; resumes.", metavar="OUT.jsonl")
     retry_failed: bool = option(False, "Decode failed rows of --out again.", only="command line")

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import Field as Bounds
 
 from lookup.dictionary import UnknownKeys
-from lookup.values.grammar import Constraint
-from tooldecoding.calls.confidence import USUAL
+from lookup.grammar.value_grammar import Constraint
+from tooldecoding.decoding.calibration import USUAL
 from tooldecoding.errors import ConfigError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
@@ -62,7 +62,7 @@ class DecodeOptions:
     See Also
     --------
     voting.draw_orders : ``orders`` and ``order_limit``.
-    tooldecoding.calls.confidence : ``min_confidence``, ``confidence_offset`` and ``confidence_slope``.
+    tooldecoding.decoding.calibration : ``min_confidence``, ``confidence_offset`` and ``confidence_slope``.
     """
 
     format: str = option(

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import yaml
 
-from lookup.text.text_file import read_text
+from lookup.documents.text.text_file import read_text
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.option import options_of
 

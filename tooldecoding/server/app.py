@@ -98,14 +98,14 @@ def _digest(key: bytes) -> bytes:
     return sha256(key).digest()
 
 
-def load_completions(options: ServeCommand) -> Answerer:
-    """Load a model in this process; ModelError if that fails."""
+def load_completions(options: ServeCommand, tell: Callable[[str], None] | None = None) -> Answerer:
+    """Load a model in this process; ModelError if that fails. ``tell``: as ``load_quietly`` takes it."""
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
-    from tooldecoding.server.completions import Completions
+    from tooldecoding.server.chat_completions import ChatCompletions
 
-    model, tokenizer = load_quietly(options.model, **options.loading)
-    return Completions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
+    model, tokenizer = load_quietly(options.model, tell=tell, **options.loading)
+    return ChatCompletions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
 
 
 def application(answerer: Answerer, options: ServeCommand) -> FastAPI:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import LookupDictionary
-from lookup.forms.json_tools import read_schema_tool
+from lookup.documents.forms.json_tools import read_schema_tool
 from lookup.schema.document import Document
-from lookup.schema.nodes import Objects
+from lookup.schema.normal import Objects
 from lookup.schema.value_schema import value_schema
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.reading import Cursor, ReadCall
+from tooldecoding.formats.cursor import Cursor, ReadCall
 from tooldecoding.options import DecodeOptions
 
 NAME: Final = ""

@@ -12,10 +12,10 @@ from typing import Final
 
 import torch
 
-from tooldecoding.calls.decoded_call import DecodedCall, ResultStream, TextPiece
-from tooldecoding.calls.prompt_decoder import DecodedPrompt
-from tooldecoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.decoding.decode_loop import DecodeLoop, TaskGroup
+from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream, TextPiece
+from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.server.exchange import ApiError, retry_later
 from tooldecoding.server.monitoring import Metrics, log

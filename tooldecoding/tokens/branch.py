@@ -1,7 +1,7 @@
 """One growing token sequence: text is injected, and the model chooses tokens.
 
 ``pending`` explains the boundary between the two, ``fed_tokens`` what the engine has read, and
-``tooldecoding.decode_loop`` how the coroutines here get their logits.
+``tooldecoding.decoding.decode_loop`` how the coroutines here get their logits.
 """
 
 from collections import Counter

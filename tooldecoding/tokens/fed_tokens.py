@@ -7,7 +7,7 @@ They stay as long as the tokens that are settled agree with them. The first one 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tooldecoding.decode_loop import Logits
+from tooldecoding.decoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 

@@ -34,8 +34,8 @@ token that leaves bytes pending is settled at once only if it is the tokenizer's
 what is permitted behind them, as are a token and longer ones that begin with it (``tooldecoding.tokens.token_choice``).
 
 Choices among names, optional keys, enum members and ends are languages of bytes in the same way
-(``tooldecoding.tokens.trie``), values are too (``tooldecoding.calls.value_end``): both say which bytes may follow the
-pending ones, and never how these are cut into tokens.
+(``tooldecoding.tokens.trie``), values are too (``tooldecoding.decoding.value_state``): both say which bytes may
+follow the pending ones, and never how these are cut into tokens.
 
 **What others do.** *Token healing* of guidance (https://github.com/guidance-ai/guidance, "token healing" in its README;
 S. Lundberg, "The Art of Prompt Design: Prompt Boundaries and Token Healing", 2023) takes back the prompt's last token

@@ -14,7 +14,7 @@ from eval.benchmarks.api_bank.rule import ApiCall, Database
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import read_lines, validated
-from lookup.text.text_file import read_text
+from lookup.documents.text.text_file import read_text
 from tooldecoding.chat.dialogue import TOOL_SEARCH, documented_tools, read_rows
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Message

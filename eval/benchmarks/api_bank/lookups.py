@@ -37,7 +37,7 @@ from eval.benchmarks.api_bank.rule import (
 )
 from eval.benchmarks.python_calls import evaluate
 from tooldecoding.chat.dialogue import TOOL_SEARCH
-from tooldecoding.formats.reading import UnreadableCallError
+from tooldecoding.formats.cursor import UnreadableCallError
 
 TEST_ACCOUNT: Final = "test"
 """The only bank account that a fresh tool knows."""

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tooldecoding.formats.call_format import ID, Call, CallFormat
+from tooldecoding.formats.cursor import ReadCall, Reader, UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.formats.reading import ReadCall, Reader, UnreadableCallError
 
 JUDGES = Path(__file__).resolve().parents[4] / "shared" / "judges"
 needs_judges = pytest.mark.skipif(not JUDGES.is_dir(), reason=f"the judges are not at {JUDGES}")

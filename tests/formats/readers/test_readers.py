@@ -11,8 +11,8 @@ from reader_cases import RAW, READERS, JsonWords, judge, needs_judges, padded, r
 
 from growth import assert_linear
 from lookup.literals.literal_reader import MAX_DEPTH
+from tooldecoding.formats.cursor import MAX_LENGTH, ReadCall
 from tooldecoding.formats.known_formats import CALL_FORMATS
-from tooldecoding.formats.reading import MAX_LENGTH, ReadCall
 
 pytestmark = needs_judges  # the samples are made of the texts that lie there
 PYTHON = {"lfm2.5", "llama4-pythonic", "olmo3", "pythonic"}

@@ -108,8 +108,8 @@ def test_an_error_behind_the_first_piece_ends_the_stream_as_an_event(server: Run
     "work",
     [
         "tooldecoding.decoder.ToolDecoder.begin",
-        "tooldecoding.calls.prompt_decoder.grounded_vote",
-        "tooldecoding.calls.decoded_call.ResultStream.take",
+        "tooldecoding.decoding.prompt_decoder.grounded_vote",
+        "tooldecoding.decoding.decoded_call.ResultStream.take",
         "tooldecoding.result.RequestRun.result",
     ],
 )

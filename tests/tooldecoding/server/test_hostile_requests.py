@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from chat.chat_models import decoder_of, says
 from running_server import PATH, RESPONSES, ROME, TOOLS, Running, body, called, error_of, in_schema, tool
 from tooldecoding.server.chat_body import read_chat_body
-from tooldecoding.server.completions import ChatAnswer
+from tooldecoding.server.chat_completions import ChatAnswer
 from tooldecoding.server.request_parser import MAX_TOOLS, RequestParser
 
 SHORT = {"max_tokens": 2, "tooldecoding": {"order_limit": 1}}

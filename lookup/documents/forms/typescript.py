@@ -1,0 +1,128 @@
+"""TypeScript namespaces, as the chat templates of gpt-oss and Kimi print tools.
+
+::
+
+    namespace functions {
+
+    // Get the weather.
+    type get_weather = (_: {
+    // The city.
+    city: string,
+    unit?: "celsius" | "fahrenheit", // default: celsius
+    }) => any;
+
+    } // namespace functions
+
+A namespace may also declare the types that its functions refer to. Built-in tools of other namespaces than
+``functions`` are no tools of the prompt's own.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from lookup.dictionary import ToolSpec
+from lookup.documents.forms.form import TextForm, TextTool
+from lookup.documents.forms.json_tools import printed_tool
+from lookup.documents.forms.typescript_types import Schema, TypeReader, comment_text
+from lookup.errors import LiteralError
+from lookup.scanning import bounded
+
+MAX_DEFINITIONS: Final = 50
+"""How many declared types one tool may refer to."""
+_OWN_NAMESPACE: Final = "functions"
+
+_NAMESPACE = re.compile(r"^[ \t]*namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE)
+_CLOSING = re.compile(r"^\}(?!\))", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"""^[ \t]*(?:type[ \t]+(?P<type>[^\s=<>(){};]{1,200})[ \t]*=(?!=)
+        |interface[ \t]+(?P<interface>[\w$]{1,200})[ \t]*(?=\{))""",
+    re.VERBOSE | re.MULTILINE,
+)
+_PARAMETERS = re.compile(r"\s*\(\s*(?:\)|[A-Za-z_$][\w$]{0,199}[ \t]*\??[ \t]*:)")
+
+
+def find(text: str) -> Iterator[TextTool]:
+    """The functions that the namespaces of a text declare."""
+    spaces = list(bounded(_NAMESPACE, text)) if "namespace" in text else []
+    own = any(match["name"] == _OWN_NAMESPACE for match, _ in spaces)
+    for match, limit in spaces:
+        if not own or match["name"] == _OWN_NAMESPACE:
+            closing = _CLOSING.search(text, match.end(), limit)
+            yield from _functions(text, match.end(), closing.start() if closing else limit)
+
+
+def _functions(text: str, start: int, end: int) -> list[TextTool]:
+    """The functions of a namespace, each read up to where the next declaration begins.
+
+    What cannot be read is left out. ``//`` stands in front of each line of the comment above a declaration, or once in
+    front of a text of several lines that begins where the declaration above or the namespace has ended.
+    """
+    matches = list(bounded(_DECLARATION, text, start, end))
+    names = {match["type"] or match["interface"] for match, _ in matches}
+    functions: list[tuple[str, Schema, int, int]] = []
+    types: dict[str, Schema] = {}
+    behind = start
+    for match, limit in matches:
+        comment = text[behind : match.start()].lstrip()
+        if not comment.startswith("//"):
+            comment = ""
+        reader = TypeReader(text[match.end() : limit], names)
+        opening = reader.match(_PARAMETERS)
+        try:
+            schema = _parameters(reader, opening[0]) if opening else reader.type()
+        except LiteralError:
+            continue
+        reader.take(";")
+        behind = match.end() + reader.position
+        name = match["type"] or match["interface"]
+        described = {"description": comment_text(comment) if comment else "", **schema}
+        if opening:
+            functions.append((name, described, match.start() - len(comment), behind))
+        else:
+            types[name] = described
+    tools = [(_tool(name, schema, types), first, last) for name, schema, first, last in functions]
+    return [TextTool(tool, first, last) for tool, first, last in tools if tool]
+
+
+def _parameters(reader: TypeReader, opening: str) -> Schema:
+    """The schema of the parameters of a function behind ``opening``, up to the end of its result."""
+    schema: Schema = {}
+    if not opening.endswith(")"):
+        schema = reader.type()
+        reader.expect(")")
+    reader.expect("=>")
+    reader.type()
+    return schema
+
+
+def _tool(name: str, schema: Schema, types: Mapping[str, Schema]) -> ToolSpec | None:
+    """The tool of a function; ``None`` if its schema is none of parameters."""
+    used = _used(schema, types)
+    description = schema.pop("description")
+    if "$ref" in schema and len(schema) == 1:
+        schema = types.get(schema["$ref"].removeprefix("#/$defs/"), {})
+    schema = {"type": "object", **schema}
+    if used:
+        schema["$defs"] = used
+    return printed_tool(name, description, schema)
+
+
+def _used(schema: Schema, types: Mapping[str, Schema]) -> Schema:
+    """The types that a schema refers to, also by way of another; what is too many stays unknown."""
+    used: Schema = {}
+    waiting: list[Any] = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            name = str(node.get("$ref", "")).removeprefix("#/$defs/")
+            if name in types and name not in used and len(used) < MAX_DEFINITIONS:
+                used[name] = types[name]
+                waiting.append(types[name])
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+    return used
+
+
+FORM: Final = TextForm("TypeScript namespaces (type name = (_: {key: type}) => any)", find)

@@ -1,0 +1,137 @@
+"""Parsers of numbers and of listed literals (``lookup.grammar.parsers``)."""
+# ruff: noqa: D102 - overriding methods are documented in the base class
+
+import itertools
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+import regex
+
+from lookup.grammar.parsers import CharRange, LeafParser, byte_length, char_ranges
+from lookup.schema.number_range import Numbers
+
+_IN_NUMBERS: Final = "-+.0123456789eE"
+
+
+class AnyNumbers:
+    """Numbers of bounded length, given by a ``regex`` pattern. Each beginning is one, or is one before a zero."""
+
+    longest = 1
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = regex.compile(pattern)
+
+    def complete(self, written: str) -> bool:
+        """Whether it is a number."""
+        return self._pattern.fullmatch(written) is not None
+
+    def possible(self, written: str) -> bool:
+        """Whether a number begins so."""
+        return self._pattern.fullmatch(written, partial=True) is not None
+
+    def completion(self, written: str) -> str:
+        """What completes the beginning of a number."""
+        return "" if self.complete(written) else "0"
+
+
+class Number(LeafParser):
+    """Decimal numbers. The state is what is written."""
+
+    initial = ""
+
+    def __init__(self, numbers: Numbers | AnyNumbers) -> None:
+        self.numbers = numbers
+
+    def advance(self, state: str, character: str) -> str | None:
+        written = state + character
+        return written if character in _IN_NUMBERS and self.numbers.possible(written) else None
+
+    def may_end(self, state: str) -> bool:
+        return bool(state) and self.numbers.complete(state)
+
+    def completion(self, state: str) -> str:
+        return self.numbers.completion(state)
+
+    def allowed_ranges(self, state: str) -> list[CharRange]:
+        return char_ranges(c for c in _IN_NUMBERS if self.numbers.possible(state + c))
+
+
+class Stretch(NamedTuple):
+    """The texts ``start`` to ``end`` of a sorted list. They share their first ``length`` characters."""
+
+    start: int
+    end: int
+    length: int
+
+
+class SortedTexts:
+    """Distinct texts, sorted so that those with a common prefix are adjacent.
+
+    ``whole``: the stretch of all texts.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self.texts = sorted(set(texts))
+        self.whole = Stretch(0, len(self.texts), 0)
+
+    def narrow(self, stretch: Stretch, character: str) -> Stretch | None:
+        """The texts of a stretch that continue with a character; ``None`` if there are none. Logarithmic time."""
+        start, end, length = stretch
+        start = bisect_left(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        end = bisect_right(self.texts, character, start, end, key=lambda text: text[length : length + 1])
+        return Stretch(start, end, length + 1) if start < end else None
+
+    def ends(self, stretch: Stretch) -> bool:
+        """Whether one text of a stretch consists of the shared characters only."""
+        return len(self.texts[stretch.start]) == stretch.length
+
+    def stretches(self, stretch: Stretch) -> Iterator[tuple[str, Stretch]]:
+        """The characters that may continue a stretch, and the stretches behind."""
+        start, end, length = stretch
+        start += self.ends(stretch)
+        while start < end:
+            character = self.texts[start][length]
+            stop = bisect_right(self.texts, character, start, end, key=lambda text: text[length])
+            yield character, Stretch(start, stop, length + 1)
+            start = stop
+
+
+def is_prefix_free(texts: Iterable[str]) -> bool:
+    """Whether no text is a prefix of another one."""
+    ordered = sorted(texts)
+    return not any(longer.startswith(shorter) for shorter, longer in itertools.pairwise(ordered))
+
+
+class Literals(LeafParser):
+    """Given literals: the members of an enum, booleans, a default."""
+
+    def __init__(self, literals: Iterable[str]) -> None:
+        self.given = tuple(literals)
+        self.literals = SortedTexts(self.given)
+        self.initial = self.literals.whole
+
+    def only(self, wanted: Callable[[str], bool]) -> "Literals | None":
+        """Those that are wanted; ``None`` if none is."""
+        found = list(filter(wanted, self.given))
+        return Literals(found) if found else None
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        return self.given
+
+    def shortest(self) -> str:
+        return min(self.given, key=byte_length)
+
+    def advance(self, state: Stretch, character: str) -> Stretch | None:
+        return self.literals.narrow(state, character)
+
+    def may_end(self, state: Stretch) -> bool:
+        return state.length > 0 and self.literals.ends(state)
+
+    def completion(self, state: Stretch) -> str:
+        start, end, length = state
+        return min((text[length:] for text in self.literals.texts[start:end]), key=byte_length)
+
+    def allowed_ranges(self, state: Stretch) -> list[CharRange]:
+        return char_ranges(character for character, _ in self.literals.stretches(state))

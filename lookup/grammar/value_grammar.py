@@ -1,0 +1,221 @@
+"""Value grammars: which texts are values of a parameter, or prefixes of one.
+
+Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members of enums are parsed with a stack
+(``lookup.grammar.parsers``). The state behind each prefix is cached, so a growing value is read only once.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from functools import cached_property, lru_cache
+from typing import Final, Literal
+
+from lookup.dictionary import ParameterSpec
+from lookup.errors import DocumentationError, LiteralError
+from lookup.grammar.literal_values import is_literal
+from lookup.grammar.notations import Notation, renderer
+from lookup.grammar.parsers import ParserState, Start, Union, ValueParser
+from lookup.grammar.plain_parsers import Literals, is_prefix_free
+from lookup.grammar.states import advance, beginning_with, completion, first_bytes, may_begin
+from lookup.grammar.whole_parsers import whole_parser
+from lookup.schema.document import Document
+from lookup.schema.json_types import JsonType
+from lookup.schema.value_schema import ValueSchema, schema_of, value_schema
+
+Constraint = Literal["typed", "free"]
+
+MAX_CLOSING: Final = 65_536
+"""The most bytes that the shortest value may take."""
+
+MAX_WIDTH: Final = 256
+"""The most ways in which one prefix is read; further ones are dropped."""
+
+_MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
+_MAX_READ: Final = 512  # prefixes whose states are kept for sure, some for each order of each prompt
+_MAX_MADE: Final = 1_000  # parsers of a value that are made before it is decoded; others when they are reached
+_MAX_TOKEN: Final = 64  # how much shorter than a text the prefixes are that reading goes on from
+
+
+class ValueGrammar:
+    """The literals that one parameter may take in one notation.
+
+    Parameters
+    ----------
+    parser : ValueParser
+        The parser of the literals.
+    opener : str, optional
+        By default that of the parser.
+
+    Attributes
+    ----------
+    opener : str
+        The text that every literal begins with (an opening quote or bracket); may be empty.
+    choices : tuple of str, or None
+        All literals, if they can be listed and none is a prefix of another (enums, booleans).
+    """
+
+    def __init__(self, parser: ValueParser, opener: str | None = None) -> None:
+        self._parser = parser
+        self._start = Start(parser)
+        self._last: tuple[str, list[ParserState]] = "", [self._start]
+        self.opener = parser.opener if opener is None else opener
+        self._read_lately: dict[str, list[ParserState]] = {}
+        self._read_before: dict[str, list[ParserState]] = {}
+        self._bytes: dict[str, frozenset[int]] = {}
+
+    @cached_property
+    def choices(self) -> tuple[str, ...] | None:
+        """See the class."""
+        listed = self._parser.listed
+        return listed if listed is not None and is_prefix_free(listed) else None
+
+    @property
+    def shortest(self) -> int:
+        """Bytes of the shortest literal."""
+        return self._parser.size
+
+    def complete(self, text: str) -> bool:
+        """Whether ``text`` is a complete literal. Its objects have unique keys and all required ones."""
+        return any(state.is_end for state in self._read(text))
+
+    def possible(self, text: str) -> bool:
+        """Whether ``text`` is a literal or a prefix of one."""
+        return bool(self._read(text))
+
+    def bytes_after(self, text: str) -> frozenset[int]:
+        """The first UTF-8 bytes of all characters that may follow ``text``."""
+        found = self._bytes.get(text)
+        if found is None:
+            if len(self._bytes) >= _MAX_KEPT:
+                self._bytes.clear()  # all at once, because threads may share a grammar
+            found = self._bytes[text] = first_bytes(self._read(text))
+        return found
+
+    def possible_behind(self, text: str, part: bytes) -> bool:
+        """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
+        return any(may_begin(part, span) for state in self._read(text) for span in state.all_allowed_ranges())
+
+    def characters_behind(self, text: str, part: bytes) -> Iterator[str]:
+        """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""
+        for span in (span for state in self._read(text) for span in state.all_allowed_ranges()):
+            yield from (character for character in beginning_with(part, span) if self.possible(text + character))
+
+    def extendable(self, text: str) -> bool:
+        """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""
+        return bool(self.bytes_after(text))
+
+    def close(self, text: str) -> str:
+        """A short text that completes ``text``.
+
+        LiteralError if ``text`` is not a prefix of a literal of this grammar.
+        """
+        states = self._read(text)
+        if not states:
+            raise LiteralError("the beginning of a literal of the documented type", len(text))
+        whole = any(state.is_end for state in states)
+        return "" if whole else completion(states)
+
+    def with_literal(self, literal: str) -> "ValueGrammar":
+        """This grammar with one more literal."""
+        opener = self.opener if literal.startswith(self.opener) else ""
+        return ValueGrammar(Union([self._parser, Literals([literal])]), opener)
+
+    def _read(self, text: str) -> list[ParserState]:
+        """The states of a prefix. Goes on from the longest prefix that was read lately and is not much shorter."""
+        begun, found = text, self._known(text)
+        last, states = self._last
+        if found is None and text.startswith(last) and len(text) - len(last) < _MAX_TOKEN:
+            begun, found = last, states
+        while found is None and begun and len(text) - len(begun) < _MAX_TOKEN:
+            begun = begun[:-1]
+            found = self._known(begun)
+        if found is None:
+            begun, found = "", [self._start]
+        new = text[len(begun) :]
+        if not new:
+            return found
+        states = advance(found, new, MAX_WIDTH)
+        if states:
+            self._keep(text, states)
+            self._last = text, states
+        return states
+
+    def _known(self, text: str) -> list[ParserState] | None:
+        found = self._read_lately.get(text)
+        if found is None:
+            found = self._read_before.get(text)
+            if found is not None:
+                self._keep(text, found)
+        return found
+
+    def _keep(self, text: str, states: list[ParserState]) -> None:
+        """Keep the states of a prefix; those that nobody asked for since the last ``_MAX_READ`` are dropped."""
+        if len(self._read_lately) >= _MAX_READ:
+            self._read_before, self._read_lately = self._read_lately, {}
+        self._read_lately[text] = states
+
+
+def value_grammar(spec: ParameterSpec, notation: Notation, constraint: Constraint = "typed") -> ValueGrammar:
+    """The grammar of a parameter's values, made once.
+
+    ``typed`` allows the values of its schema, and the documented default (``ParameterSpec.always_allowed``). ``free``
+    allows any literal, as in the paper (section 3.2); the check of the vote then drops wrong ones.
+
+    DocumentationError, naming the key, if no value can obey its schema, if its required keys are too long, or if the
+    notation cannot write a member of an enum or a key of an object. A default that it cannot write is left out.
+    """
+    key = notation, constraint
+    if key not in spec.derived:
+        spec.derived[key] = schema_grammar(_FREE, notation) if constraint == "free" else _typed(spec, notation)
+    found: ValueGrammar = spec.derived[key]
+    return found
+
+
+def schema_grammar(schema: ValueSchema, notation: Notation) -> ValueGrammar:
+    """The grammar of all values that a schema allows, however long the shortest is.
+
+    DocumentationError if the schema allows no value, or the notation can write none.
+    """
+    return ValueGrammar(whole_parser(schema.lazy_schema, notation))
+
+
+_FREE: Final = value_schema(True)
+
+
+def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
+    schema = schema_of(spec)
+    try:
+        types = schema.plain_types
+        grammar = _bounded(schema, notation) if types is None else _type_grammar(types, notation)
+    except DocumentationError as error:
+        raise DocumentationError(f"key {spec.name!r}: {error}") from None
+    for literal in map(renderer(notation), spec.always_allowed):
+        # A quoted value is never empty.
+        if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
+            grammar = grammar.with_literal(literal)
+    return grammar
+
+
+@lru_cache(maxsize=256)
+def _type_grammar(types: frozenset[JsonType], notation: Notation) -> ValueGrammar:
+    """The grammar of some types; all parameters without another keyword share it."""
+    return _bounded(value_schema({"type": sorted(types)}, Document({}, documentation=True)), notation)
+
+
+def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
+    """The grammar of a schema whose shortest value is not too long."""
+    parser = None if schema.unsatisfiable else whole_parser(schema.lazy_schema, notation)
+    if parser is None or parser.size > MAX_CLOSING:
+        raise DocumentationError(
+            f"{schema.contradiction}: document what can be written in {MAX_CLOSING} bytes, or leave the key out"
+        )
+    _make_all(parser)
+    return ValueGrammar(parser)
+
+
+def _make_all(parser: ValueParser) -> None:
+    """DocumentationError if the notation cannot write what stands inside of a parser."""
+    waiting, seen = deque([parser]), {parser}
+    while waiting and len(seen) <= _MAX_MADE:
+        new = [inner for inner in waiting.popleft().inside if inner not in seen]
+        seen.update(new)
+        waiting.extend(new)

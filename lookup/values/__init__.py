@@ -1,1 +1,0 @@
-"""Values as text: literals, notations, and the grammars that constrain the values a model writes."""

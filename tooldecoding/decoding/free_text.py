@@ -1,0 +1,404 @@
+"""Text mode: the model writes anything until it opens a call, ends its turn, or reaches a limit."""
+
+import codecs
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import regex
+
+from lookup.languages.codepoints import RESERVED
+from tooldecoding.decoding.dialect_search import DialectSearch, is_schema
+from tooldecoding.decoding.name_trie import NameTrie
+from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.dialects import Opening
+from tooldecoding.formats.thinking import Thinking
+from tooldecoding.tokens.branch import Branch, Choose
+from tooldecoding.tokens.token_texts import END
+from tooldecoding.tokens.trie import Trie
+
+Limit = Callable[[], int]
+"""Returns how many tokens may be written from here on."""
+
+_END: Final = END.encode()
+# get_wether of [get_wether(city=
+_NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
+# city= behind [get_wether( or the )] of a call without keys; no sentence holds them: [see (below)
+_PYTHON_KEY = r"(?:\w[\w.-]{0,127}+=|\)\])"
+# get_ of [get_wether, where get_weather is known, and the t where they part; a sentence has a space there
+_FIRST_WORD = re.compile(rb"[^\s_.]+[_.]")
+_GOES_ON = re.compile(rb"[\w='\"({]")
+# [get(get( and [get(), begin calls without keys, again and again
+_NESTED_CALL = regex.compile(_NAME + r"\((?:\w[\w.-]{0,127}+\(|\),)")
+
+
+def attempt_pattern(call_format: CallFormat) -> "regex.Pattern[str]":
+    """Return what counts as a call behind an opener that is text, even if its name is unknown: ``name(key=``."""
+    bracket = regex.escape(call_format.bracket_of(0))
+    return regex.compile(_NAME + bracket + (_PYTHON_KEY if call_format.bracket == "(" else ""))
+
+
+class FreeText(NamedTuple):
+    """What was written in text mode.
+
+    Attributes
+    ----------
+    text : str
+        The text before the call, the stop or the end, thinking included.
+    branch : Branch or None
+        The branch on which a call is opened: its pending text ends with the opener and ``opened``. This is the given
+        branch, or a fork that has read nothing behind the opener; then the given one is released. None without a call.
+    opened : bytes
+        The text behind the opener that belongs to the call.
+    cut : bool
+        Whether the text ended at its limit.
+    dialect : CallFormat or None
+        The format of the call, if it is not that of the rules.
+    """
+
+    text: str
+    branch: Branch | None = None
+    opened: bytes = b""
+    cut: bool = False
+    dialect: CallFormat | None = None
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """What ends free text.
+
+    Attributes
+    ----------
+    opener : str
+        The text before a call; if it is empty, no call is opened.
+    names : NameTrie, optional
+        The names with their brackets, one of which must follow the opener. If the model begins its answer with an
+        opener, and calls an unknown name or goes on otherwise behind the first word of a known one, it goes back to
+        the opener, so that a known one can be chosen; anything else is text, but for an unknown name behind an opener
+        that no sentence holds. Without names the opener itself opens a call.
+    attempt : pattern, optional
+        What counts as a call behind the opener even if its name is unknown.
+    quotable : bool
+        Whether sentences may hold the opener, as a bracket: behind one, an unknown name is text.
+    line_end : str, optional
+        Ends the text once there is more than white space before it. What the last token writes before it is kept.
+    stops : sequence of str
+        The first of them ends the text.
+    thinking : sequence of Thinking
+        The marks of thinking, as the tokenizer writes them. No call is opened in it, and no stop ends it.
+    opened_thinking : Thinking, optional
+        The thinking that the prompt has opened.
+    chat : bool
+        Whether the prompt ends as those of chat models do, so that the model may begin to think.
+    search : callable, optional
+        Makes what finds calls that do not begin as the format's; see ``tooldecoding.formats.dialects``.
+    """
+
+    opener: str = ""
+    names: NameTrie | None = None
+    attempt: "regex.Pattern[str] | None" = None
+    quotable: bool = False
+    line_end: str | None = None
+    stops: Sequence[str] = ()
+    thinking: Sequence[Thinking] = ()
+    opened_thinking: Thinking | None = None
+    chat: bool = False
+    search: Callable[[], DialectSearch] | None = None
+
+
+@dataclass
+class _Opener:
+    """An opener in the text: where the text behind it begins, and a fork that has read nothing behind it."""
+
+    begin: int
+    back: Branch | None = None
+
+
+@dataclass
+class _DialectCall:
+    """A call that is opened in a dialect, and a fork that has read nothing behind it where more must be seen."""
+
+    opening: Opening
+    back: Branch | None
+
+
+class TextMode:
+    """The model writes until something of ``rules`` happens, it ends its turn, or reaches a limit of tokens.
+
+    Parameters
+    ----------
+    choose : Choose, optional
+        Chooses each token. By default it is the model's likeliest: until a call is opened, the text is that of
+        unconstrained greedy decoding.
+    show : callable, optional
+        Called with the text so far, up to where it is certain to be text.
+    """
+
+    def __init__(
+        self, branch: Branch, rules: TextRules, choose: Choose | None = None, show: Callable[[str], None] | None = None
+    ) -> None:
+        self._branch = branch
+        self._rules = rules
+        self._opener = rules.opener.encode()
+        self._choose = choose
+        self._show = show
+        self._written = b""
+        self._begin = 0  # where the answer begins, behind the thinking
+        self._openers: list[_Opener] = []
+        self._search = None if rules.search is None else rules.search()
+        self._dialect_calls: list[_DialectCall] = []
+
+    async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
+        """Let the model write; each thinking has a limit of its own."""
+        result, cut = None, True
+        thinking, limit = self._rules.opened_thinking, text_limit()
+        self._branch.draft = self._expected
+        while limit > 0:
+            if thinking:
+                if await self._think(thinking, thinking_limit()):
+                    cut = False
+                    break
+                limit = text_limit()
+            pick = await self._branch.free_token(self._choose)
+            limit -= 1
+            before = len(self._written)
+            if not pick.piece or pick.piece == _END:
+                result, cut = await self._in_dialect(before, ended=True), False
+                break
+            self._written += pick.piece
+            await self._find_openers(before)
+            result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
+            if result:
+                break
+            self._branch.take(pick, "free")
+            self._show_text()
+            thinking = self._begun_thinking()
+        self._branch.draft = None
+        for back in [opener.back for opener in self._openers] + [call.back for call in self._dialect_calls]:
+            if back and not (result and result.branch is back):
+                back.release()
+        return result or FreeText(_text(self._written), cut=cut)
+
+    async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
+        """Let the model think if it wants to before a call that it must write; the result has the branch behind it.
+
+        It wants to if the prompt has opened its thinking, or if its likeliest token begins so.
+        """
+        thinking = self._rules.opened_thinking
+        if thinking is None and thinking_limit() and self._may_think():
+            [branch, self._branch] = await self._branch.forks(2)  # the end of the prompt stays pending on one
+            thinking = await self._wanted_thinking(call_opener)
+            if thinking is None:
+                self._branch.release()
+                return FreeText("", branch)
+            branch.release()
+        if thinking is None:
+            return FreeText("", self._branch)
+        await self._think(thinking, thinking_limit())
+        if not self._written.endswith(thinking.behind.encode()):
+            self._force(thinking.behind)
+        return FreeText(_text(self._written), self._branch)
+
+    def _may_think(self) -> bool:
+        """Whether the prompt is a chat's, has not closed the thinking, and the tokenizer has a token for its mark."""
+        before = (self._branch.pending.context + self._branch.pending.text).rstrip()
+        if not self._rules.chat or any(before.endswith(t.closing.encode()) for t in self._rules.thinking):
+            return False
+        return any(ord(t.opening[0]) in RESERVED for t in self._rules.thinking)
+
+    async def _wanted_thinking(self, call_opener: str) -> Thinking | None:
+        """Return the thinking that the model begins."""
+        possible = [thinking for thinking in self._rules.thinking if ord(thinking.opening[0]) in RESERVED]
+        pick = await self._branch.free_token()
+        thinking = next((t for t in possible if pick.piece and t.opening.encode().startswith(pick.piece)), None)
+        if thinking is None:
+            return None
+        if call_opener.encode().startswith(pick.piece):  # both begin with this token
+            choices = Trie(self._branch.table, [thinking.opening, call_opener])
+            number, _ = await self._branch.choose(choices)
+            if number:
+                return None
+            self._written += thinking.opening.encode()
+        else:
+            self._force(thinking.opening)
+        return thinking
+
+    async def _think(self, thinking: Thinking, limit: int) -> bool:
+        """Let the model write its thinking, and close it where the model does not; whether it has ended its turn."""
+        start, closing, ended = len(self._written), thinking.closing.encode(), False
+        for _ in range(limit):
+            pick = await self._branch.free_token(self._choose)
+            ended = not pick.piece or pick.piece == _END
+            if ended:
+                break
+            self._written += pick.piece
+            self._branch.take(pick, "free")
+            self._show_text()
+            place = self._written.find(closing, start)
+            if place >= 0:
+                self._answer_begins(place + len(closing))
+                return False
+        self._force(thinking.closing + thinking.behind)
+        self._answer_begins(len(self._written))
+        return ended
+
+    def _answer_begins(self, place: int) -> None:
+        self._begin = place
+        self._search = None if self._rules.search is None else self._rules.search()
+
+    def _force(self, text: str) -> None:
+        self._branch.write(text)
+        self._written += text.encode()
+
+    def _begun_thinking(self) -> Thinking | None:
+        """Return the thinking that the answer begins with, if it begins so."""
+        answer = self._written[self._begin :].lstrip()
+        for thinking in self._rules.thinking:
+            behind = thinking.behind.strip().encode()
+            begun = answer.removeprefix(behind) if self._begin else answer
+            if begun.startswith(thinking.opening.encode()):
+                return thinking
+        return None
+
+    def _show_text(self) -> None:
+        """Tell what is certain to be text: no opener, stop or end of a line may begin in it."""
+        if self._show is None:
+            return
+        certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if o.back is not None)])
+        if self._search is not None and self._search.held is not None:
+            certain = min(certain, self._offset(self._search.held))
+        marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
+        for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
+            size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
+            certain = min(certain, len(self._written) - size)
+        self._show(codecs.getincrementaldecoder("utf-8")("replace").decode(self._written[:certain]))
+
+    def _expected(self) -> str:
+        """Return the draft: the rest of a known name that the model has begun behind the last opener."""
+        names = self._rules.names
+        if self._search is not None and (expected := self._search.expected(self._answer)):
+            return expected
+        if not names or not self._openers:
+            return ""
+        return names.expected(self._written[self._openers[-1].begin :]).decode(errors="ignore")
+
+    async def _find_openers(self, before: int) -> None:
+        """Note the openers that end inside the last token, which begins at ``before``."""
+        start, end = max(self._begin, before - len(self._opener) + 1), self._stop_place()
+        while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
+            start = place + 1
+            opener = _Opener(place + len(self._opener))
+            self._openers.append(opener)
+            if self._rules.names:
+                [_, opener.back] = await self._branch.forks(2)
+                opener.back.draft = None
+                opener.back.keep(self._written[before : opener.begin], "free")
+
+    @property
+    def _answer(self) -> str:
+        """What is written behind the thinking; bytes that are no characters, or not yet, count one each."""
+        return self._written[self._begin :].decode(errors="surrogateescape")
+
+    def _offset(self, place: int) -> int:
+        """Return where a character of the answer stands in what is written."""
+        return self._begin + len(self._answer[:place].encode(errors="surrogateescape"))
+
+    async def _in_dialect(self, before: int, ended: bool = False) -> FreeText | None:
+        """Return the result if a call is open now that does not begin as the format's; see ``_opened``."""
+        search, answer = self._search, self._answer + "\n" * ended
+        if search is None:
+            return None
+        for opening in search.read(answer):
+            back = None
+            if not opening.sure:  # what follows tells, and is then written under constraint
+                [_, back] = await self._branch.forks(2)
+                back.draft = None
+                back.keep(self._written[before : self._offset(opening.end)], "free")
+            self._dialect_calls.append(_DialectCall(opening, back))
+        stop = self._stop_place()
+        for call in list(self._dialect_calls):
+            is_call = search.is_call(call.opening, answer)
+            if is_call and not 0 <= stop < self._offset(call.opening.end):
+                return self._called(call, before)
+            if is_call is False:
+                self._dialect_calls.remove(call)
+                if call.back is not None:
+                    call.back.release()
+        return None
+
+    def _called(self, call: _DialectCall, before: int) -> FreeText:
+        """Return the result for an opening; the white space behind its bracket is written as the dialect has it."""
+        (start, end, name, _, dialect), branch = call.opening, call.back
+        assert dialect is not None
+        if branch is None:
+            branch = self._branch
+            branch.keep(self._written[before : self._offset(end)], "free")
+        else:
+            self._branch.release()
+        opened = name + dialect.bracket
+        branch.write((dialect.opener + opened)[end - start :])
+        return FreeText(_text(self._written[: self._offset(start)]), branch, opened.encode(), dialect=dialect)
+
+    def _opened(self, before: int) -> FreeText | None:
+        """Return the result if a call is open now."""
+        names, attempts = self._rules.names, self._rules.attempt
+        for opener in list(self._openers):
+            behind, text = self._written[opener.begin :], self._written[: opener.begin - len(self._opener)]
+            known = names.called(behind) if names else None
+            if known or not names:
+                _, size = known or (0, 0)
+                if not opener.back or not self._rules.quotable or not behind[:size].endswith(b"{"):
+                    self._branch.keep(self._written[before : opener.begin + size], "free")
+                    return FreeText(_text(text), self._branch, behind[:size])
+                if (documents := is_schema(behind[size:].decode(errors="ignore"))) is False:
+                    self._branch.release()
+                    opener.back.write(behind[:size].decode())
+                    return FreeText(_text(text), opener.back, behind[:size])
+                if documents:
+                    opener.back.release()
+                    self._openers.remove(opener)
+                continue
+            attempt, begins = None, not text[self._begin :].strip()
+            if opener.back and attempts:
+                attempt = attempts.match(behind.decode(errors="ignore"), partial=True)
+            if attempt and not attempt.partial and not begins and self._rules.quotable:
+                attempt = None
+            misspelt = opener.back and begins and self._is_misspelt_call(behind)
+            if misspelt or (attempt and not attempt.partial):
+                self._branch.release()
+                return FreeText(_text(text), opener.back)
+            if opener.back and not attempt:
+                opener.back.release()
+                opener.back = None
+        return None
+
+    def _is_misspelt_call(self, behind: bytes) -> bool:
+        """Whether the text behind an opener can become neither a call of a known name nor a sentence.
+
+        It leaves the known names after the first word of one, ``[get_wether``, or calls without keys: ``[get(get(``.
+        """
+        size = self._rules.names.agreeing(behind) if self._rules.names else 0
+        left = _FIRST_WORD.match(behind[:size]) is not None and _GOES_ON.match(behind, size) is not None
+        return left or _NESTED_CALL.match(behind.decode(errors="ignore")) is not None
+
+    def _stopped(self, before: int) -> FreeText | None:
+        """Return the result if the text is stopped."""
+        end = self._stop_place()
+        if end < 0:
+            return None
+        self._branch.keep(self._written[before : max(before, end)], "free")
+        return FreeText(_text(self._written[:end]))
+
+    def _stop_place(self) -> int:
+        """Return where the first stop begins; -1 if there is none."""
+        answer = self._written[self._begin :]
+        ends = [(stop, 0) for stop in self._rules.stops]
+        if self._rules.line_end:
+            ends.append((self._rules.line_end, len(answer) - len(answer.lstrip())))
+        places = (answer.find(end.encode(), start) for end, start in ends)
+        return min((self._begin + place for place in places if place >= 0), default=-1)
+
+
+def _text(written: bytes) -> str:
+    return written.decode(errors="replace")

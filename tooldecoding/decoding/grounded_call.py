@@ -1,0 +1,165 @@
+"""A voted call beside the conversation: what nobody said is left out where it may be, and marked where it may not."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from lookup.dictionary import ParameterSpec, ToolSpec
+from lookup.grammar.literal_values import read_value
+from tooldecoding.chat.messages import Message
+from tooldecoding.decoding.compiled_tools import CompiledTool
+from tooldecoding.decoding.decoded_call import DecodedCall
+from tooldecoding.grounding.grounding import ASKING, Grounding, ground, is_named
+from tooldecoding.grounding.index import ConversationIndex
+from tooldecoding.options import DecodeOptions
+from voting import CandidateCall, VotedCall, VotedParameter, merge
+
+NOT_SAID: Final = "the conversation does not say it"
+_MOST_CHOICES: Final = 5000
+"""Characters of the members of an enum that are looked for one by one."""
+_MOST_DESCRIPTION: Final = 200
+"""Characters of a description, or of a value, in a question."""
+_WHETHER: Final = "whether you want that"
+
+
+class GroundedVote(NamedTuple):
+    """A voted call, and what the conversation says of it; the attributes are those of ``DecodedCall``."""
+
+    voted: VotedCall
+    groundings: tuple[Grounding, ...] | None = None
+    ungrounded: tuple[str, ...] = ()
+    left_out: tuple[VotedParameter, ...] = ()
+
+
+def grounded_vote(
+    candidates: Sequence[CandidateCall], tool: ToolSpec, options: DecodeOptions, index: ConversationIndex | None
+) -> GroundedVote:
+    """Return the vote over candidates, without those optional arguments that nobody said.
+
+    An optional argument stays, too, if its key is named, if it may be worked out (``x-ask: never`` in the
+    documentation, or ``never_ask``), or if ``optional_arguments`` is ``all``. One that stays because the documentation
+    allows no call without it is ungrounded, as a required one is.
+
+    Parameters
+    ----------
+    index : ConversationIndex or None
+        None if nobody knows who said what; then all arguments stay.
+    """
+    voted = merge(candidates, tool, options.optional_share)
+    if index is None:
+        return GroundedVote(voted)
+    specs = {spec.name: spec for spec in tool.parameters}
+    found = {p.key: ground(specs[p.key], p.value, index) for p in voted.parameters}
+    unsaid = [
+        p
+        for p in voted.parameters
+        if options.optional_arguments == "grounded"
+        and not specs[p.key].required
+        and not found[p.key].spans
+        and not is_named(p.key, index)
+        and _may_be_asked(specs[p.key], tool.name, options)
+    ]
+    kept = _without(list(voted.parameters), unsaid, tool)
+    paths = [
+        f"{p.key}.{part}".removesuffix(".")
+        for p in kept
+        if specs[p.key].required or p in unsaid
+        for part in found[p.key].missing
+        if _may_be_asked(specs[p.key], tool.name, options, part)
+    ]
+    groundings = tuple(found[p.key] for p in kept)
+    left_out = tuple(p for p in unsaid if p not in kept)
+    return GroundedVote(replace(voted, parameters=tuple(kept)), groundings, tuple(paths), left_out)
+
+
+def _without(parameters: list[VotedParameter], unsaid: list[VotedParameter], tool: ToolSpec) -> list[VotedParameter]:
+    """Return parameters without as many unsaid ones as the documentation allows: all, or else one by one."""
+    said = [p for p in parameters if p not in unsaid]
+    if _obeys(said, tool) or not _obeys(parameters, tool):
+        return said
+    kept = parameters
+    for _ in unsaid:  # one may go only behind another
+        shorter = ([p for p in kept if p is not one] for one in unsaid if one in kept)
+        kept = next((rest for rest in shorter if _obeys(rest, tool)), kept)
+    return kept
+
+
+def optional_to_offer(
+    tool: CompiledTool, index: ConversationIndex | None, options: DecodeOptions
+) -> list[ParameterSpec]:
+    """Return the optional keys that a call may have: without those of which ``grounded`` would leave out any value.
+
+    That can be told of a boolean and of an enum, so that no value of them is decoded in vain.
+    """
+    spec = tool.spec
+    if index is None or options.optional_arguments == "all" or spec.conditions is not None:
+        return list(spec.optional)
+
+    def sayable(key: ParameterSpec) -> bool:
+        choices = tool.grammar(key).choices
+        if choices is None or sum(map(len, choices)) > _MOST_CHOICES or is_named(key.name, index):
+            return True
+        if not _may_be_asked(key, spec.name, options):
+            return True
+        values = (read_value(literal, key, tool.call_format.notation) for literal in choices)
+        return any(ground(key, value, index).spans for value in values)
+
+    return [key for key in spec.optional if sayable(key)]
+
+
+def _may_be_asked(spec: ParameterSpec, tool: str, options: DecodeOptions, part: str = "") -> bool:
+    path = f"{spec.name}.{part}".removesuffix(".")
+    names = {spec.name, path, f"{tool}.{spec.name}", f"{tool}.{path}"}
+    return spec.ask and names.isdisjoint(options.never_ask)
+
+
+def _obeys(parameters: list[VotedParameter], tool: ToolSpec) -> bool:
+    """Whether arguments obey what the documentation says of several together."""
+    if tool.conditions is None:
+        return True
+    try:
+        tool.conditions.check({p.key: p.value for p in parameters})
+    except ValueError:
+        return False
+    return True
+
+
+def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, options: DecodeOptions) -> list[str]:
+    """Return what is asked in place of a call: what nobody said, and what is unsure; nothing if the call is made.
+
+    What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure. A
+    call that is unsure in nothing that may be asked for is asked for as a whole.
+
+    >>> to_ask(call, messages, tool, replace(options, ask="both"))  # doctest: +SKIP
+    ['city (The city.)', 'days (is it 3, or 13?)']
+    """
+    last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
+    listed = last.partition(ASKING.format(call.name))[2]  # as it is written here
+    asked = {part.partition(" (")[0] for part in listed.split("; ") if part}
+    wanted = {}
+    if options.ask in ("ungrounded", "both"):
+        wanted = {path: _about(path, tool) for path in call.ungrounded if path not in asked}
+    if options.ask in ("unsure", "both") and call.is_unsure and not asked:
+        pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
+        doubted = [p for p, unsure in pairs if unsure and _may_be_asked(tool.parameter(p.key), tool.name, options)]
+        if doubted and not call.doubts_tool:
+            wanted = {p.key: _which(p) for p in doubted} | wanted
+        else:
+            wanted[_WHETHER] = _shown(call.arguments) if call.arguments else ""
+    return [f"{path} ({about})" if about else path for path, about in wanted.items()]
+
+
+def _about(path: str, tool: ToolSpec) -> str:
+    spec = next(spec for spec in tool.parameters if f"{path}.".startswith(f"{spec.name}."))
+    return " ".join(spec.description.split())[:_MOST_DESCRIPTION]
+
+
+def _which(parameter: VotedParameter) -> str:
+    """Return the question between a value and its runner-up."""
+    values = [p.value for p in (parameter, parameter.runner_up) if p is not None]
+    return f"is it {', or '.join(map(_shown, values))}?"
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)[:_MOST_DESCRIPTION]

@@ -1,0 +1,367 @@
+"""Decodes one prompt: the model's thinking and free text where it may write them, then its calls.
+
+For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import NamedTuple
+
+from lookup.dictionary import ParameterSpec
+from tooldecoding.chat.messages import Message
+from tooldecoding.decoding.calibration import Calibration
+from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
+from tooldecoding.decoding.decode_loop import together
+from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
+from tooldecoding.decoding.dialect_search import DialectSearch
+from tooldecoding.decoding.free_text import FreeText, TextMode, TextRules, attempt_pattern
+from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer, to_ask
+from tooldecoding.decoding.next_call import CallsAsList, NextCall
+from tooldecoding.decoding.order_decoder import OrderDecoder
+from tooldecoding.decoding.sampling import Sampler
+from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.grounding.grounding import ASKING, index_of
+from tooldecoding.grounding.index import ConversationIndex
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.tokens.branch import Beginning, Branch
+from tooldecoding.tokens.token_table import TokenTable
+from voting import carries
+
+_TURN = 8
+"""Tokens of the prompt's end in which a chat template has written a special token."""
+_TAIL = 64
+"""Tokens of the prompt's end in which an open thinking is looked for."""
+
+
+class DecodedPrompt(NamedTuple):
+    """What was written behind a prompt; special tokens are characters (``tooldecoding.tokens.token_texts``).
+
+    Attributes
+    ----------
+    text : str
+        Free text, then the calls.
+    calls : list of DecodedCall
+    answer : Answer
+        The free text without marks.
+    cut : bool
+        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+    repeated : bool
+        Whether the model wrote a call again: it is left out, and ended the answer.
+    dialect : CallFormat or None
+        The format of the calls, if it is not that of the options.
+    asked : DecodedCall or None
+        The call in whose place a question stands, or that is left out behind other calls: required arguments of it were
+        not said, or it is unsure.
+    next_call_log_odds : sequence of float
+        For each call behind which another one could follow, in order: the natural log-odds of that.
+    """
+
+    text: str
+    calls: list[DecodedCall]
+    answer: Answer
+    cut: bool = False
+    repeated: bool = False
+    dialect: CallFormat | None = None
+    asked: DecodedCall | None = None
+    next_call_log_odds: Sequence[float] = ()
+
+
+class PromptDecoder:
+    """Decodes one prompt on a branch.
+
+    Parameters
+    ----------
+    prompt_ids : sequence of int
+    prompt : str
+        Text in which values are likely to stand.
+    line_end : str, optional
+        Ends free text once there is more than white space before it.
+    stream : ResultStream, optional
+        Is told the answer so far while free text is written, and each call once it is voted.
+    dialects : bool
+        Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
+    conversation : sequence of Message
+        What tells which arguments were said; empty if that is not known.
+    """
+
+    def __init__(
+        self,
+        tools: CompiledTools,
+        options: DecodeOptions,
+        table: TokenTable,
+        prompt_ids: Sequence[int],
+        prompt: str,
+        line_end: str | None,
+        stream: ResultStream | None = None,
+        dialects: bool = False,
+        conversation: Sequence[Message] = (),
+    ) -> None:
+        self._tools = tools
+        self._format = tools.call_format
+        self._options = options
+        self._table = table
+        self._prompt_ids = prompt_ids
+        self._prompt = prompt
+        self._line_end = line_end
+        self._stream = stream
+        self._conversation = conversation
+        self._dialects = dialects and options.choice != "none"
+        self._room_enough: bool | None = None
+        self._dialect: CallFormat | None = None
+        self._as_list: CallsAsList | None = None
+        self._asked_for = False
+        """Whether the next call was asked for, and the model would not have written one by itself."""
+        self._log_odds: list[float] = []
+        tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
+        self._opened_thinking = is_open(tail)
+        self._only = None if options.choice in TOOL_CHOICES else options.choice
+        """The name of the tool that must be called."""
+
+    async def decode(self, branch: Branch) -> DecodedPrompt:
+        """Decode the prompt."""
+        branch.draft_tokens = self._options.draft_tokens
+        if self._options.asks_for_further_calls and self._next_call(1) is not None:
+            branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
+            self._as_list = CallsAsList(asking)
+        try:
+            return await self._decode(branch)
+        finally:
+            if self._as_list is not None:
+                self._as_list.release()
+
+    async def _decode(self, branch: Branch) -> DecodedPrompt:
+        written = await self._free_text(branch)
+        answer = self._answer(written.text)
+        if written.branch is None:
+            branch.release()
+            return DecodedPrompt(written.text, [], answer, written.cut)
+        if self._stream is not None:
+            self._stream.show(answer)
+        return await self._calls(written.branch, written.text, answer, self._tools.called(written.opened))
+
+    async def _calls(self, branch: Branch, text: str, answer: Answer, called: CompiledTool | None) -> DecodedPrompt:
+        """Decode calls behind free text and the opener, the last text of ``branch``.
+
+        Parameters
+        ----------
+        called : CompiledTool, optional
+            The tool of the first call, if its name and bracket are written already.
+        """
+        calls: list[DecodedCall] = []
+        decoded_calls: list[DecodedCall] = []
+        decoded = DecodedPrompt(text, calls, answer)
+        before = text
+        branch.draft_tokens = self._options.draft_tokens
+        while True:
+            number = len(decoded_calls)
+            tool, name_confidence = (called, None) if called else await self._name(branch, number)
+            if self._asked_for and any(tool.spec.needs_result_of(self._tools[c.name].spec) for c in decoded_calls):
+                branch.release()
+                return decoded
+            next_call = self._next_call(number + 1)
+            more = next_call is not None
+            optional = optional_to_offer(tool, self._index, self._options)
+            orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
+            branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
+            call = await self.decode_call(tool, orders, branch, optional, name_confidence)
+            asked = to_ask(call, self._conversation, tool.spec, self._options)
+            if asked:
+                for kept in (*committing, orders.branch_of(call.voted)):
+                    if kept is not None:
+                        kept.release()
+                return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
+            longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
+            repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
+            decoded_calls.append(call)
+            # only what nobody said told it from another call
+            same = repeated or call.identity in [earlier.identity for earlier in calls]
+            fits = same or self._fits(longer)
+            if fits and not same:
+                calls.append(call)
+                text = longer
+                if self._stream is not None:
+                    self._stream.voted(call.shown(self._table.special.shown))
+            decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect, None, self._log_odds)
+            if next_call is None:
+                return decoded
+            branch = self._committed(committing[0], orders, tool, call)
+            if repeated or not fits:
+                branch.end()
+                return decoded
+            called = None
+            if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
+                return decoded
+
+    def _fits(self, text: str) -> bool:
+        """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""
+        most, context = self._options.max_tokens, self._table.join(self._prompt_ids[-_TAIL:])
+        return most is None or len(self._table.encode_after(context, text.encode())) <= most
+
+    def _next_call(self, number: int) -> NextCall | None:
+        """Return the choice between a further call, by its number, and the end; None if there is no choice."""
+        if not self._format.parallel or number >= self._options.max_calls:
+            return None
+        return self._tools.next_call(number, self._only)
+
+    async def _name(self, branch: Branch, number: int) -> tuple[CompiledTool, float]:
+        """Let the model choose a tool by the name trie, unless one is given; returns the probability of its name."""
+        if self._only is not None:
+            branch.write(self._only + self._format.bracket_of(number))
+            return self._tools[self._only], 1.0
+        chosen, probability = await self._tools.names(number).choose(branch)
+        return self._tools.tools[chosen], probability
+
+    async def decode_call(
+        self,
+        tool: CompiledTool,
+        orders: OrderDecoder,
+        branch: Branch,
+        optional: Sequence[ParameterSpec],
+        name_confidence: float | None,
+    ) -> DecodedCall:
+        """Decode the arguments of a call in several orders, and vote."""
+        options = self._options
+        candidates = await orders.decode(branch)
+        vote = grounded_vote(candidates, tool.spec, options, self._index)
+        not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
+        calibration = Calibration(options.confidence_offset, options.confidence_slope)
+        known = (name_confidence, calibration)
+        return DecodedCall(vote.voted, candidates, options.min_confidence, *vote[1:], not_offered, *known)
+
+    @cached_property
+    def _index(self) -> ConversationIndex | None:
+        return index_of(self._conversation)
+
+    def _question(
+        self, asking: str, call: DecodedCall, text: str, calls: list[DecodedCall], answer: Answer
+    ) -> DecodedPrompt:
+        """Return what is said in place of a call. Behind other calls it is only left out: their results come first."""
+        behind = "" if calls else ("\n\n" if answer.content.strip() else "") + asking
+        fits = self._fits(text + behind)
+        if fits:
+            text, answer = text + behind, answer._replace(content=answer.content + behind)
+        return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
+
+    def _committed(self, named: Branch, orders: OrderDecoder, tool: CompiledTool, call: DecodedCall) -> Branch:
+        """Return a branch that has read the voted call, as the model itself would write it.
+
+        This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written
+        behind the name, in documentation order.
+        """
+        own = orders.branch_of(call.voted)
+        if own is not None:
+            named.release()
+            return own
+        call_format, written = self._format, [value for c in call.candidates for value in c.values]
+        literals = {
+            p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
+            for p in call.voted.parameters
+        }
+        pairs = [call_format.key(key) + literals[key] for key in call_format.ordered(literals)]
+        named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
+        return named
+
+    async def _goes_on(self, branch: Branch, next_call: NextCall, call: Call) -> bool:
+        """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
+        room = branch.room_behind
+        goes_on = room is None or room >= self._reserve
+        if goes_on:
+            asked = [] if self._as_list is None else [self._as_list.log_odds(call)]
+            by_itself, *answers = await together([next_call.log_odds(branch), *asked])
+            threshold = self._options.next_call_threshold or 0.0
+            self._asked_for = by_itself <= 0 and any(answer > threshold for answer in answers)
+            goes_on = by_itself > 0 or self._asked_for
+            self._log_odds.append(by_itself if by_itself > 0 or not answers else answers[0])
+            next_call.write(branch, goes_on)
+        if not goes_on:
+            branch.end()
+        return goes_on
+
+    async def _free_text(self, branch: Branch) -> FreeText:
+        """Let the model write what it may before its calls; the branch of the result ends with the opener."""
+        call_format, opener = self._format, self._format.start(0)
+        mode, thinking_limit = self._text_mode(branch), partial(self._limit, self._options.max_thinking_tokens, branch)
+        if self._options.choice not in ("auto", "none"):
+            thought, behind, *_ = await mode.think_first(opener, thinking_limit)
+            behind = behind or branch
+            if not thought:
+                return FreeText(await self._opens(behind), behind)
+            behind.write(opener)
+            return FreeText(thought, behind)
+        written = await mode.write(partial(self._limit, self._options.max_text_tokens, branch), thinking_limit)
+        if written.dialect is not None:
+            self._speak(written.dialect)
+        elif written.branch is not None and not written.opened:
+            written.branch.write(opener.removeprefix(call_format.trigger))
+        return written
+
+    async def _opens(self, branch: Branch) -> str:
+        """Write the opener of a call that must come, in the way that the model chooses; returns the text before it."""
+        lead = self._format.lead
+        if not self._takes_dialects(branch):
+            branch.write(lead + self._format.start(0))
+            return lead
+        await branch.compute(self._tools.dialects.guess)
+        number, _ = await branch.choose(self._tools.openers)
+        if not number:
+            return lead
+        self._speak(self._tools.dialects.usual[number - 1])
+        return ""
+
+    @property
+    def _reserve(self) -> int:
+        """Tokens that a call needs."""
+        return self._tools.reserve(self._options.choice)
+
+    def _takes_dialects(self, branch: Branch) -> bool:
+        """Whether the model may begin a call in its own way: nobody has named a format, and there is room for any."""
+        if self._room_enough is None:
+            room = branch.room_behind
+            enough = room is None or room >= self._reserve + self._tools.dialect_margin
+            self._room_enough = self._dialects and enough
+        return self._room_enough
+
+    def _speak(self, dialect: CallFormat) -> None:
+        """Decode all calls in a dialect."""
+        self._dialect = self._format = dialect
+        self._tools = self._tools.in_dialect(dialect)
+
+    def _text_mode(self, branch: Branch) -> TextMode:
+        """Return the text mode; an opener that is text must go on to a documented name."""
+        call_format, options, bind = self._format, self._options, self._table.special.bound
+        rules = TextRules(
+            line_end=self._line_end,
+            stops=[stop for stop in options.stop if stop],
+            thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
+            opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
+            chat=ends_as_chat(self._prompt_ids, self._table),
+        )
+        if options.choice != "none":
+            rules = replace(rules, opener=call_format.trigger)
+            if self._takes_dialects(branch):
+                rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))
+            if call_format.trigger == call_format.start(0):
+                attempt = attempt_pattern(call_format)
+                rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
+        sampler, stream = Sampler(options, self._prompt_ids), self._stream
+        show = None if stream is None else lambda text: stream.show(self._answer(text))
+        return TextMode(branch, rules, sampler.token, show)
+
+    def _answer(self, text: str) -> Answer:
+        return split_thinking(self._table.special.shown(text), self._opened_thinking)
+
+    def _limit(self, most: int, branch: Branch) -> int:
+        """Return how many of ``most`` tokens of text leave room for a call behind them."""
+        if self._options.max_tokens is not None:
+            most = max(0, min(most, self._options.max_tokens - len(branch.ids)))
+        room = branch.room
+        if room is not None and self._takes_dialects(branch):
+            room -= self._tools.dialect_margin
+        return self._tools.fitting(most, self._options.choice, room)
+
+
+def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
+    """Return whether a prompt ends with the turn that a chat template has opened: with a special token near its end."""
+    return any(map(table.is_special, prompt_ids[-_TURN:]))

@@ -1,0 +1,197 @@
+"""A value while the model writes it freely: which tokens may come next, and where the value ends.
+
+A value ends in one of three ways:
+
+1. The model writes what may follow a value in the call format, a separator or the end of the call, behind a whole
+   literal. Which of them it writes plays no part: another key may be injected next, of which the model knows nothing.
+2. The literal is whole and cannot be longer, such as a text behind its closing quote in JSON.
+3. It has as many tokens as are allowed. Then it is closed by force, and reported as truncated (``cut_off``).
+"""
+
+import codecs
+from typing import NamedTuple
+
+from lookup.grammar.value_grammar import MAX_CLOSING, ValueGrammar
+from tooldecoding.formats.call_format import CallFormat
+
+_EVERY_BYTE = frozenset(range(256))
+_LAST_CHARACTERS = frozenset("'\"]})")
+"""A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
+
+
+def begins_with_letter(text: bytes) -> bool:
+    """Whether a text begins with a letter of a script with capitals; others, such as Chinese, have no apostrophes."""
+    first = text.decode(errors="replace")[:1]
+    return first.islower() or first.isupper()
+
+
+def _missing(tail: bytes) -> int:
+    """Return how many bytes the character lacks that has begun so; 0 if none has."""
+    return sum(tail[0] >= lead for lead in (0xC0, 0xE0, 0xF0)) + 1 - len(tail) if tail else 0
+
+
+class Step(NamedTuple):
+    """What a piece of text does to a value.
+
+    Attributes
+    ----------
+    value : str
+        The part of the piece that belongs to the value.
+    tail : bytes
+        An unfinished character at its end.
+    closed : bool
+        Whether the value ends; the rest of the piece comes behind it.
+    needed : int
+        Bytes of the shortest text that closes the value behind it, and of what its unfinished character lacks.
+    """
+
+    value: str
+    tail: bytes
+    closed: bool
+    needed: int = 0
+
+
+class ValueState:
+    """One value so far.
+
+    Attributes
+    ----------
+    text : str
+        Its whole characters.
+    tail : bytes
+        The bytes of an unfinished character behind them.
+    closed : bool
+        Whether the model has ended the value.
+    """
+
+    def __init__(self, grammar: ValueGrammar, call_format: CallFormat) -> None:
+        self._grammar = grammar
+        self._format = call_format
+        self._first_behind = frozenset(call_format.first_behind_value)
+        notation = call_format.notation
+        self._last_characters = _LAST_CHARACTERS | frozenset("" if isinstance(notation, str) else notation.mark[-1])
+        self.text = grammar.opener
+        self.tail = b""
+        self.closed = False
+        self._room = MAX_CLOSING
+        self._needed = len(self._grammar.close(self.text).encode())
+        self._finishing = False
+        self._last: tuple[bytes, Step | None] | None = None
+
+    def __call__(self, piece: bytes) -> Step | None:
+        """Return the effect of a piece of text, or None if the value would become impossible, or too long to close."""
+        if self._last is None or self._last[0] != piece:
+            step = self._step(piece)
+            self._last = piece, None if step is None else self._fitting(step)
+        return self._last[1]
+
+    def _fitting(self, step: Step) -> Step | None:
+        """Return a step with what it needs, or None if there is no room for it."""
+        if step.closed:
+            return step if len(step.value.encode()) <= self._room else None
+        text, missing = self.text + step.value, _missing(step.tail)
+        behind = self._grammar.characters_behind(text, step.tail) if missing else ("",)
+        for character in behind:  # the unfinished one may open what takes long to close
+            closing = character + self._grammar.close(text + character)
+            needed = missing + len(closing[len(character) :].encode())
+            whole = (text + closing).removesuffix(self._format.value_mark)
+            begin = max(0, len(self.text) - self._format.longest_mark)
+            if needed < self._room and not self._format.mark_inside(whole, begin):
+                return step._replace(needed=needed)
+        return None
+
+    def limit(self, room: int) -> bool:
+        """Admit from now on only what can be closed within so many tokens; returns whether there is room for a token.
+
+        What is counted is the shortest way to close the value where it stands, a token for each byte.
+        """
+        self._room, self._last = room, None
+        return bool(self.tail) or self._needed < room
+
+    def first_bytes(self) -> frozenset[int]:
+        """Return the bytes that may come next, possibly with some others."""
+        if self.tail or self._finishing:
+            return _EVERY_BYTE
+        behind = "".join(self._first_behind) if self._grammar.complete(self.text) else ""
+        return self._grammar.bytes_after(self.text) | frozenset(behind.encode())
+
+    def write(self, piece: bytes) -> bytes:
+        """Append an admitted piece, and return the part of it that belongs to the value."""
+        step = self(piece)
+        if step is None:
+            raise RuntimeError(f"text {piece!r} was admitted and then refused")
+        kept = step.value.encode()[len(self.tail) :]
+        self._last = None
+        self.text += step.value
+        self.tail = step.tail
+        self.closed = step.closed
+        self._needed = step.needed
+        return kept
+
+    @property
+    def has_escapes(self) -> bool:
+        """Whether a backslash would begin an escape here, as between quotes."""
+        return self._grammar.possible(self.text + "\\\\") and not self._grammar.possible(self.text + "\\d")
+
+    def kept(self, piece: bytes) -> bytes | None:
+        """Return a piece if it is admitted, and there is room for it with a token for each byte; else None."""
+        step = self(piece)
+        return None if step is None or step.tail or len(piece) + step.needed > self._room else piece
+
+    def finish_character(self) -> bool:
+        """From now on admit only the rest of the unfinished character; False if there is none."""
+        self._last = None
+        self._finishing = bool(self.tail)
+        return self._finishing
+
+    def cut_off(self) -> str:
+        """Close the literal where it stands, and return what is added."""
+        suffix = self._grammar.close(self.text)
+        self.text += suffix
+        return suffix
+
+    def _step(self, piece: bytes) -> Step | None:
+        whole_bytes = self.tail + piece if self.tail else piece
+        tail = b""
+        try:
+            new = whole_bytes.decode()
+        except UnicodeDecodeError:
+            decoder = codecs.getincrementaldecoder("utf-8")()
+            try:
+                new = decoder.decode(whole_bytes)
+            except UnicodeDecodeError:
+                return None
+            tail = decoder.getstate()[0]
+        if self._finishing and (len(new) > 1 or (new and tail)):
+            return None
+        ended = None if tail or self._first_behind.isdisjoint(new) else self._ended_inside(new)
+        if ended is not None:
+            return ended
+        text = self.text + new
+        if self._holds_mark(text, len(new)):
+            return None
+        if not self._grammar.possible(text) or (tail and not self._grammar.possible_behind(text, tail)):
+            return None
+        whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
+        return Step(new, tail, whole)
+
+    def _ended_inside(self, new: str) -> Step | None:
+        """Return the step if the value ends before one of the characters ``new`` and the rest may follow a value."""
+        for split in range(len(new)):
+            behind = new[split:]
+            last = new[split - 1] if split else self.text[-1:]
+            if (
+                behind[0] in self._first_behind
+                and (last in self._last_characters or last.isalnum())
+                and self._grammar.complete(self.text + new[:split])
+                and not self._holds_mark(self.text + new[:split], split)
+                and self._format.may_follow_value(behind)
+            ):
+                return Step(new[:split], b"", True)
+        return None
+
+    def _holds_mark(self, text: str, new: int) -> bool:
+        """Whether the last ``new`` characters complete a mark of the format where it is not the value's own end."""
+        begin = max(0, len(text) - new - self._format.longest_mark)
+        found = self._format.mark_inside(text, begin)
+        return found and not (text.endswith(self._format.value_mark or "\0") and self._grammar.complete(text))
