@@ -1,6 +1,5 @@
 """llama-cpp-python as people use it: greedy decoding of a GGUF file under llama.cpp's own grammar of the tools."""
 
-import importlib
 import json
 import time
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import arguments_schema
 from eval.methods.prediction import Prediction, ScoredText, read_leniently
 from lookup.dictionary import ToolSpec
-from tooldecoding.models.llama_cpp import LlamaCppModel
+from tooldecoding.models.llama_cpp import LlamaCppModel, library
 from tooldecoding.request import Request
 
 _LEAST_POSITIONS: Final = 2048
@@ -30,7 +29,7 @@ class LlamaCppPython:
         self._model = model
         self._tokenizer = tokenizer
         self._scored = scored
-        self._library = importlib.import_module("llama_cpp")
+        self._library = library()
         self._loaded = self._load(_LEAST_POSITIONS)
 
     def _load(self, positions: int) -> Any:
