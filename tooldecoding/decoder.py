@@ -107,6 +107,9 @@ class ToolDecoder(RequestDecoder):
     ) -> "ToolDecoder":
         """Load a model and its tokenizer from a folder or the hub.
 
+        ModelError if the model cannot be loaded, lacks weights or is no causal LM, or the device or dtype is unknown.
+        ConfigError for an unknown or wrong field.
+
         Parameters
         ----------
         path : str
@@ -131,13 +134,6 @@ class ToolDecoder(RequestDecoder):
             The options of all decodes.
         **fields
             Fields of ``DecodeOptions`` that differ from these, such as ``order_limit=12``.
-
-        Raises
-        ------
-        ModelError
-            If the model cannot be loaded, lacks weights or is no causal LM, or the device or dtype is unknown.
-        ConfigError
-            For an unknown or wrong field.
         """
         options = changed(DecodeOptions(), fields, options)
         model, tokenizer = load_model(
@@ -183,6 +179,10 @@ class ToolDecoder(RequestDecoder):
     ) -> DecodeResult | list[DecodeResult]:
         """Decode one prompt, or several together.
 
+        ToolDecodingError if the documentation has no tool, a prompt is empty or too long, ids are not the model's,
+        there are messages but no chat template, or an option is unknown; if ``format`` is ``auto`` for messages, and
+        the chat template writes calls in no known format.
+
         Parameters
         ----------
         prompt : str, sequence of int, sequence of messages, or a sequence of these
@@ -202,13 +202,6 @@ class ToolDecoder(RequestDecoder):
         -------
         DecodeResult or list of DecodeResult
             One result for one prompt; a list for a list of prompts.
-
-        Raises
-        ------
-        ToolDecodingError
-            If the documentation has no tool, a prompt is empty or too long, ids are not the model's, there are messages
-            but no chat template, or an option is unknown; if ``format`` is ``auto`` for messages, and the chat template
-            writes calls in no known format.
         """
         options = changed(self.options, fields, options)
         prompts, single = read_prompts(prompt)
@@ -260,6 +253,9 @@ class ToolDecoder(RequestDecoder):
     ) -> ChatMessage | list[ChatMessage]:
         """Answer a conversation with text, calls, or both, in the format of the model's chat template.
 
+        ToolDecodingError if messages, tools or options are wrong, the chat template refuses the messages, or it writes
+        calls in no known format and ``format`` names none.
+
         Parameters
         ----------
         messages : sequence of mappings, or a sequence of these
@@ -280,12 +276,6 @@ class ToolDecoder(RequestDecoder):
         -------
         ChatMessage or list of ChatMessage
             One for one conversation; a list for several.
-
-        Raises
-        ------
-        ToolDecodingError
-            If messages, tools or options are wrong, the chat template refuses the messages, or it writes calls in no
-            known format and ``format`` names none.
         """
         conversations, several = read_conversations(messages)
         options = changed(self.options, fields, options)

@@ -190,17 +190,14 @@ def examine(
     unknown (``format_reason`` says why), ``self_check`` without format or tokens. ``own_call`` is how the model begins
     a call by itself, empty if it was not asked. ``problems`` has one line each, with what to do.
 
+    ModelError if ``packed`` is asked for and the model does not support it.
+
     Parameters
     ----------
     path : str
         How the model is called.
     strategy, call_format : str
         As the user wants to decode; ``auto`` finds out.
-
-    Raises
-    ------
-    ModelError
-        If ``packed`` is asked for and the model does not support it.
     """
     config = model.config.get_text_config()
     factory = make_engines(model, strategy)

@@ -37,10 +37,7 @@ def chat_request(
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
     ``with_tools`` if it prints none; models whose template prints them are asked for further calls.
 
-    Raises
-    ------
-    ToolDecodingError
-        If there is no chat template, it refuses the conversation, or it writes calls in no known format.
+    ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
     options = options.in_conversation()
     if not len(documentation.lookup) and options.tool_choice == "auto":
@@ -69,10 +66,7 @@ def dialogue_request(
 ) -> Request:
     """Return the request for a dialogue; the model goes on with what the assistant said last.
 
-    Raises
-    ------
-    ToolDecodingError
-        As ``chat_request``, and if a call has no result.
+    ToolDecodingError as ``chat_request``, and if a call has no result.
     """
     messages, begun = openai_messages(dialogue), ""
     if messages and messages[-1]["role"] == "assistant" and "tool_calls" not in messages[-1]:

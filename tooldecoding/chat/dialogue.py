@@ -45,10 +45,8 @@ class _Called(BaseModel):
 def read_dialogue(text: str, origin: str) -> tuple[Message, ...]:
     """Return the messages of a dialogue in JSON lines.
 
-    Raises
-    ------
-    PromptError
-        With ``origin:line``, for malformed JSON, a row without role or text, an unknown role, or no row at all.
+    PromptError, with ``origin:line``, for malformed JSON, a row without role or text, an unknown role, or no row at
+    all.
     """
     rows = [(f"{origin}:{n}", read_row(line, n, origin, PromptError)) for n, line in numbered_lines(text)]
     return _read(rows, origin)

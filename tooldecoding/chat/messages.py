@@ -160,6 +160,8 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_messages(given: Any, origin: str = "messages") -> Conversation:
     """Return a conversation.
 
+    PromptError, with the message's number, counted from 0, as in ``messages[3]``.
+
     Parameters
     ----------
     given : sequence of mappings
@@ -167,11 +169,6 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
         ``tool_calls`` and ``reasoning_content``, a tool's has a ``tool_call_id``. Other keys must be empty.
     origin : str
         Its name in error messages.
-
-    Raises
-    ------
-    PromptError
-        With the message's number, counted from 0, as in ``messages[3]``.
     """
     if isinstance(given, str | bytes) or not isinstance(given, Sequence):
         raise PromptError(f"{origin}: expected a list of messages, found {type(given).__name__}")

@@ -72,17 +72,12 @@ def chat_prompt(
 
     The template writes special tokens, so the text must be tokenized without adding any.
 
+    ModelError if the tokenizer has no chat template. PromptError if the template refuses the messages.
+
     Parameters
     ----------
     ending : bool
         Whether the text goes up to the assistant's next turn.
-
-    Raises
-    ------
-    ModelError
-        If the tokenizer has no chat template.
-    PromptError
-        If the template refuses the messages.
     """
     if not tokenizer.chat_template:
         raise ModelError(

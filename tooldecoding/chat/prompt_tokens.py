@@ -23,10 +23,7 @@ def read_prompts(prompt: Prompt | Sequence[Prompt]) -> tuple[list[str | list[int
     prompts, and an empty list is no prompt. Lists are lists or tuples: a range, an array or a tensor is refused,
     because it may be meant as either.
 
-    Raises
-    ------
-    PromptError
-        For anything else, and as ``read_messages``.
+    PromptError for anything else, and as ``read_messages``.
     """
     if not isinstance(prompt, str | list | tuple):
         raise PromptError(f"expected a prompt, {_EXPECTED}, or a list of prompts, got {type(prompt).__name__}{_HINT}")
@@ -57,10 +54,7 @@ def _whole_numbers(ids: Sequence[Any], name: str = "the prompt") -> list[int]:
 def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:
     """Return the token ids, checked.
 
-    Raises
-    ------
-    PromptError
-        For an id that is not a whole number, negative, or beyond the vocabulary.
+    PromptError for an id that is not a whole number, negative, or beyond the vocabulary.
     """
     tokens = _whole_numbers(ids)
     for place, token in enumerate(tokens):
@@ -77,10 +71,7 @@ def text_ids(text: str, table: TokenTable, special_tokens: bool) -> list[int]:
 
     A chat template writes the beginning-of-sequence token itself; no model was trained on prompts with two of them.
 
-    Raises
-    ------
-    PromptError
-        If the text is empty, or holds a lone surrogate.
+    PromptError if the text is empty, or holds a lone surrogate.
     """
     demand_unicode([text])
     if not text:

@@ -40,19 +40,15 @@ def conversation_prompt(
 ) -> str:
     """Return the text that the model reads, up to its own turn.
 
+    PromptError if the template refuses the conversation, or leaves out a message or a call. ModelError if the tokenizer
+    has no chat template.
+
     Parameters
     ----------
     tools : sequence of mappings
         In OpenAI's shape.
     profile : TemplateProfile
         Those of the tokenizer's chat template.
-
-    Raises
-    ------
-    PromptError
-        If the template refuses the conversation, or leaves out a message or a call.
-    ModelError
-        If the tokenizer has no chat template.
     """
     _demand_shown_calls(conversation, profile)
     ids = template_ids(profile.ids, conversation.calls)

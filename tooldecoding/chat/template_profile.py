@@ -86,11 +86,8 @@ class TemplateProfile:
     def detected(self) -> Detected:
         """The call format that it writes, and what shows it.
 
-        Raises
-        ------
-        ModelError
-            If there is no chat template, it refuses all dialogues with a call, or writes none in a known format. The
-            message shows what it wrote, and names ``--format``.
+        ModelError if there is no chat template, it refuses all dialogues with a call, or writes none in a known format.
+        The message shows what it wrote, and names ``--format``.
         """
         if isinstance(self.found, str):
             raise ModelError(f"{self.found}; name the model's call format with --format: {', '.join(CALL_FORMATS)}")

@@ -77,10 +77,8 @@ def chosen_format(options: DecodeOptions, template: Template, tokenizer: "PreTra
 def chat_format(options: DecodeOptions, tokenizer: "PreTrainedTokenizerBase") -> str:
     """Return the name of the format for a prompt of the chat template.
 
-    Raises
-    ------
-    ModelError
-        If it is ``auto``, tools may be called, and the chat template prints them but writes calls in no known format.
+    ModelError if it is ``auto``, tools may be called, and the chat template prints them but writes calls in no known
+    format.
     """
     if options.format != AUTO:
         return options.format

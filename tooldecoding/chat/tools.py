@@ -19,16 +19,13 @@ _KEYS: Final = ("messages", "tools", "tool_choice")
 def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "error") -> Documentation:
     """Return the documentation of tools; ``NO_TOOLS`` for None and an empty list.
 
+    DocumentationError if something is no documentation of a tool, or two tools have the same name.
+
     Parameters
     ----------
     tools : Any
         Documentation text, a function, a pydantic model, a tool in OpenAI's or MCP's shape, a list of these, MCP's
         ``{"tools": […]}``, or a lookup dictionary.
-
-    Raises
-    ------
-    DocumentationError
-        If something is no documentation of a tool, or two tools have the same name.
     """
     if tools is None:
         return NO_TOOLS
@@ -52,10 +49,7 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
 def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:
     """Return the option ``tool_choice`` for OpenAI's: a text, or an object that names a function.
 
-    Raises
-    ------
-    PromptError
-        For anything else.
+    PromptError for anything else.
     """
     if isinstance(given, str):
         return given
@@ -74,10 +68,8 @@ def read_messages_file(
 ) -> tuple[Conversation, Documentation | None, str | None]:
     """Read ``[…messages]`` or ``{"messages": […], "tools": […], "tool_choice": …}``; None for what it does not say.
 
-    Raises
-    ------
-    ToolDecodingError
-        With ``origin``, for malformed JSON, anything else in the file, and as ``read_messages`` and ``read_tools``.
+    ToolDecodingError, with ``origin``, for malformed JSON, anything else in the file, and as ``read_messages`` and
+    ``read_tools``.
     """
     data = read_value(text, 1, origin, PromptError)
     if isinstance(data, list):

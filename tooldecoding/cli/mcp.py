@@ -18,10 +18,7 @@ from tooldecoding.options.decode_command import McpOptions
 def running_servers(options: McpOptions) -> Iterator[McpServers]:
     """Start the servers that the options name; prints a warning for what is missing, left out, or called otherwise.
 
-    Raises
-    ------
-    ConfigError
-        If there is no tool that can be called.
+    ConfigError if there is no tool that can be called.
     """
     demand_extra("mcp", "mcp")
     logging.getLogger("mcp").setLevel(logging.CRITICAL)  # it logs a traceback for each line that is no JSON

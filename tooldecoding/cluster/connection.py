@@ -32,10 +32,7 @@ def connected(address: str) -> Iterator[None]:
 
     Inside the block ``sys.stdout`` is standard error: Ray prints there what its processes say.
 
-    Raises
-    ------
-    ConfigError
-        If there is no such cluster.
+    ConfigError if there is no such cluster.
     """
     _demand_answer(address)
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -108,6 +105,8 @@ class Share:
 def share_of(actors: int, gpus: float | None, flag: str = "--actors") -> Share:
     """Divide the cluster that this process has joined.
 
+    ConfigError if the cluster is too small.
+
     Parameters
     ----------
     gpus : float or None
@@ -119,11 +118,6 @@ def share_of(actors: int, gpus: float | None, flag: str = "--actors") -> Share:
     -------
     Share
         A worker with a GPU gets one CPU; without, as many as all workers can have.
-
-    Raises
-    ------
-    ConfigError
-        If the cluster is too small.
     """
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
     if gpus is None:

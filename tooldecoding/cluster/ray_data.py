@@ -42,6 +42,8 @@ Load = Callable[[str], tuple[PreTrainedModel, PreTrainedTokenizerBase]]
 class RayWorkers:
     """The actors of a cluster that this process has joined.
 
+    ConfigError if the cluster is too small.
+
     Parameters
     ----------
     load : callable
@@ -49,11 +51,6 @@ class RayWorkers:
     actors : int
     gpus : float or None
         GPUs of each; by default 1 if the cluster has one for each, else 0.
-
-    Raises
-    ------
-    ConfigError
-        If the cluster is too small.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, load: Load, actors: int, gpus: float | None = None) -> None:
@@ -66,10 +63,7 @@ class RayWorkers:
     def start(self, make: MakeGroupDecoder[Item, Result]) -> MapGroups[Item, Result]:
         """As ``LocalWorker``; the actors live as long as they have groups, all of which are read first.
 
-        Raises
-        ------
-        ModelError
-            Later, if workers cannot load the model, load different ones, or die too often.
+        ModelError: later, if workers cannot load the model, load different ones, or die too often.
         """
 
         def map_groups(groups: Iterable[Sequence[Item]], on_model_loaded: OnModelLoaded | None) -> Pairs[Item, Result]:

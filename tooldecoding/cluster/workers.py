@@ -25,10 +25,7 @@ def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
 
     ``tell``: as ``load_quietly`` takes it.
 
-    Raises
-    ------
-    ToolDecodingError
-        If the model cannot be loaded, or there is no such cluster.
+    ToolDecodingError if the model cannot be loaded, or there is no such cluster.
     """
     if options.ray is None:
         yield LocalWorker(*load_quietly(options.model, tell=tell, **options.loading))

@@ -94,10 +94,8 @@ class CompiledTool:
 
         Whatever else the model chooses is only on offer as long as the call can still be closed.
 
-        Raises
-        ------
-        DocumentationError
-            If a key has no value that can be written, also an optional one, which is met in the middle of a call.
+        DocumentationError if a key has no value that can be written, also an optional one, which is met in the middle
+        of a call.
         """
         for optional in self.spec.optional:
             self.grammar(optional)
@@ -139,6 +137,9 @@ class CompiledTool:
 class CompiledTools:
     """The tools of a lookup dictionary in one call format.
 
+    DocumentationError if the name of a tool, or a key, is the beginning of another, or no arguments can obey what a
+    tool says of several of them together. PromptError if a name or key is no Unicode text, or has a reserved character.
+
     Parameters
     ----------
     options : DecodeOptions
@@ -152,14 +153,6 @@ class CompiledTools:
         Bound to the special tokens of the tokenizer.
     tools : tuple of CompiledTool
         In documentation order.
-
-    Raises
-    ------
-    DocumentationError
-        If the name of a tool, or a key, is the beginning of another, or no arguments can obey what a tool says of
-        several of them together.
-    PromptError
-        If a name or key is no Unicode text, or has a reserved character.
     """
 
     def __init__(

@@ -25,16 +25,13 @@ class NameTrie(Trie):
 
     Where a format has no bracket, what may come next ends a name: a key, or the end of a call without arguments.
 
+    DocumentationError if one name with its bracket is the beginning of another.
+
     Parameters
     ----------
     tools : sequence of ToolSpec
     number : int
         The number of the call among those of a turn.
-
-    Raises
-    ------
-    DocumentationError
-        If one name with its bracket is the beginning of another.
     """
 
     def __init__(self, table: TokenTable, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:

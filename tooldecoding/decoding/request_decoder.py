@@ -38,26 +38,20 @@ class RequestDecoder:
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
         """Decode several prompts together, each with its own tools and options.
 
-        Raises
-        ------
-        ToolDecodingError
-            As ``decode``. Nothing is decoded then.
+        ToolDecodingError as ``decode``. Nothing is decoded then.
         """
         return [result for _, result in sorted(self.run_each(requests), key=itemgetter(0))]
 
     def run_each(self, requests: Sequence[Request], at_once: int | None = None) -> Iterator[tuple[int, DecodeResult]]:
         """As ``run``, but yields the number and the result of each request as it ends.
 
+        ToolDecodingError as ``decode``, before the first result.
+
         Parameters
         ----------
         requests : sequence of Request
         at_once : int, optional
             Most prompts that are decoded at a time: as one ends, the next one begins. Default: all.
-
-        Raises
-        ------
-        ToolDecodingError
-            As ``decode``, before the first result.
         """
         if not requests:
             return
@@ -78,10 +72,7 @@ class RequestDecoder:
     def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
         """Decode a prompt; yields thinking and content as they are written, calls once voted, and last the result.
 
-        Raises
-        ------
-        ToolDecodingError
-            As ``decode``, before the first item.
+        ToolDecodingError as ``decode``, before the first item.
         """
         return self._streamed(request, self.prompt_ids(request))
 
@@ -145,10 +136,8 @@ class RequestDecoder:
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.
 
-        Raises
-        ------
-        PromptError
-            If the prompt is empty, is no Unicode text, has ids that are not the model's, or leaves no room for a call.
+        PromptError if the prompt is empty, is no Unicode text, has ids that are not the model's, or leaves no room for
+        a call.
         """
         if isinstance(request.prompt, str):
             ids = text_ids(request.prompt, self.table, request.special_tokens)

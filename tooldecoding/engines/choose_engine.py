@@ -115,6 +115,8 @@ def make_engines(model: Model, strategy: Strategy, prompt_cache_bytes: int = 0) 
 class EngineFactory:
     """Makes the engines of one model.
 
+    ModelError if ``packed`` is asked for and the model does not support it.
+
     Parameters
     ----------
     model : PreTrainedModel
@@ -131,11 +133,6 @@ class EngineFactory:
         Whether the model keeps a recurrent state.
     reason : str
         Why this engine, as a clause.
-
-    Raises
-    ------
-    ModelError
-        If ``packed`` is asked for and the model does not support it.
     """
 
     def __init__(self, model: PreTrainedModel, strategy: Strategy, prompt_cache_bytes: int = 0) -> None:

@@ -122,10 +122,7 @@ class SequenceCache:
     def new(self, copied: int | None = None, length: int = -1) -> int:
         """Return the number of an empty sequence, or of a copy of the first tokens of another.
 
-        Raises
-        ------
-        ModelError
-            If llama.cpp can have no more sequences.
+        ModelError if llama.cpp can have no more sequences.
         """
         while self.abandoned:
             self.free(self.abandoned.popleft())
@@ -158,10 +155,7 @@ class SequenceCache:
     def compute(self, tokens: Sequence[_Token]) -> LogitRows:
         """Run a pass; returns the logits of the wanted tokens, shape (wanted, vocabulary).
 
-        Raises
-        ------
-        ModelError
-            If there is no memory left, or llama.cpp fails.
+        ModelError if there is no memory left, or llama.cpp fails.
         """
         batch = self._batch.filled(tokens)
         while (state := self._llama.llama_decode(self.context, batch)) == _FULL:
@@ -328,17 +322,14 @@ def _tokens_of(feed: Feed, branch: _Branch) -> Iterator[_Token]:
 class LlamaCppFactory:
     """Makes the engines of a GGUF file's model; see ``EngineFactory``.
 
+    ModelError if ``batched`` is asked for, or there is no memory for the KV cache.
+
     Parameters
     ----------
     model : LlamaCppModel
     strategy : {"auto", "packed", "batched"}
     prompt_cache_bytes : int
         Memory of the prefix cache.
-
-    Raises
-    ------
-    ModelError
-        If ``batched`` is asked for, or there is no memory for the KV cache.
     """
 
     strategy: Final = "packed"

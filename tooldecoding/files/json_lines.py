@@ -31,10 +31,7 @@ def read_row(line: str, number: int, origin: str, error: type[ToolDecodingError]
 def read_value(text: str, number: int, origin: str, error: type[ToolDecodingError]) -> Any:
     """Return the JSON value in a text that begins in a line.
 
-    Raises
-    ------
-    ToolDecodingError
-        Of the type ``error``, with ``origin:line:column`` and what was expected.
+    ToolDecodingError: of the type ``error``, with ``origin:line:column`` and what was expected.
     """
     try:
         return read_json(text)
@@ -50,10 +47,8 @@ def read_value(text: str, number: int, origin: str, error: type[ToolDecodingErro
 def read_object(given: Any) -> dict[str, Any]:
     """Return the JSON object in a text, or given as data.
 
-    Raises
-    ------
-    ValueError
-        If it is anything else, has a key twice, a number that is no JSON number, or more than ``MAX_DEPTH`` levels.
+    ValueError if it is anything else, has a key twice, a number that is no JSON number, or more than ``MAX_DEPTH``
+    levels.
     """
     if isinstance(given, str):
         try:

@@ -33,10 +33,7 @@ def digest(value: Any) -> str:
 def read_manifest(path: Path, error: type[ToolDecodingError], remedy: str) -> dict[str, Any]:
     """Return the JSON object in a file.
 
-    Raises
-    ------
-    ToolDecodingError
-        Of the type ``error``, ending with ``remedy``, if the file cannot be read or holds anything else.
+    ToolDecodingError: of the type ``error``, ending with ``remedy``, if the file cannot be read or holds anything else.
     """
     try:
         manifest = json.loads(path.read_bytes())
@@ -99,11 +96,8 @@ def demand_settings(
 def locked(path: Path, error: type[ToolDecodingError], busy: str) -> Iterator[None]:
     """Lock the file ``path`` against other processes. The lock of a process that dies is released.
 
-    Raises
-    ------
-    ToolDecodingError
-        Of the type ``error``: with the message ``busy`` if another process has the lock, or if the file cannot be
-        written.
+    ToolDecodingError: of the type ``error``: with the message ``busy`` if another process has the lock, or if the file
+    cannot be written.
     """
     with ExitStack() as stack:
         try:

@@ -19,6 +19,8 @@ Id = str | int
 class ResultFile:
     """JSON lines of results; what is known of each result is kept in memory.
 
+    PromptError if the file cannot be read or written, or holds anything but results; it is not changed then.
+
     Parameters
     ----------
     path : str or Path
@@ -35,11 +37,6 @@ class ResultFile:
         Ids of the results that stand in the file -> their ``digest``, or None.
     failed : set of (str or int)
         Ids of the results that report an error.
-
-    Raises
-    ------
-    PromptError
-        If the file cannot be read or written, or holds anything but results; it is not changed then.
     """
 
     def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"}), begin: bool = True) -> None:
@@ -89,10 +86,7 @@ class ResultFile:
     def drop_failed(self) -> None:
         """Rewrite the file without the results that report an error, whole or not at all; before ``begin``.
 
-        Raises
-        ------
-        PromptError
-            If it cannot be written.
+        PromptError if it cannot be written.
         """
         if not self.failed:
             return

@@ -24,6 +24,8 @@ _BESIDE: Final = ("*.json", "*.jinja", "*.model", "*.txt", "additional_chat_temp
 class KeptConversion:
     """The folder in which a part of a GGUF file is kept in another form.
 
+    OSError if there is no such file.
+
     Parameters
     ----------
     file : Path
@@ -37,11 +39,6 @@ class KeptConversion:
     ----------
     folder : Path
         One for each part, path of a file and version of the libraries.
-
-    Raises
-    ------
-    OSError
-        If there is no such file.
     """
 
     def __init__(self, file: Path, part: str, with_neighbours: bool) -> None:
@@ -61,17 +58,14 @@ class KeptConversion:
     def keep(self, save: Callable[[Path], Any], is_same: Callable[[Path], bool]) -> None:
         """Write the folder, whole or not at all, if what was saved can be read again as the same.
 
+        OSError if it cannot be written.
+
         Parameters
         ----------
         save : callable
             Writes into a folder, which it makes.
         is_same : callable
             Whether what it has written there is what was made of the file.
-
-        Raises
-        ------
-        OSError
-            If it cannot be written.
         """
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=self.folder.parent, ignore_cleanup_errors=True) as place:

@@ -41,10 +41,7 @@ def is_installed() -> bool:
 def library() -> Any:
     """Return the package's functions of the C library. Its messages are noted, not printed.
 
-    Raises
-    ------
-    MissingExtraError
-        If the extra is not installed, or its library cannot be loaded.
+    MissingExtraError if the extra is not installed, or its library cannot be loaded.
     """
     try:
         import llama_cpp
@@ -78,6 +75,9 @@ def last_messages() -> str:
 class LlamaCppModel:
     """A GGUF file that llama.cpp has loaded. It stands where a transformers model stands, and has what is read of one.
 
+    ModelError if llama.cpp cannot load the file, the model keeps a recurrent state or reads with an encoder, or a
+    number is wrong. MissingExtraError as ``library``.
+
     Parameters
     ----------
     file : Path
@@ -98,14 +98,6 @@ class LlamaCppModel:
     threads : int
     bytes_per_position : int
         Of the KV cache: 16 bits a number, 32 if the weights have so many.
-
-    Raises
-    ------
-    ModelError
-        If llama.cpp cannot load the file, the model keeps a recurrent state or reads with an encoder, or a number is
-        wrong.
-    MissingExtraError
-        As ``library``.
     """
 
     def __init__(
@@ -168,10 +160,7 @@ class LlamaCppModel:
     def new_context(self, positions: int, most_sequences: int, batch: int) -> int:
         """Return a context of llama.cpp with room for so many positions, that sequences share.
 
-        Raises
-        ------
-        ModelError
-            If there is no memory for it, or the model would rotate in another way in so long a context.
+        ModelError if there is no memory for it, or the model would rotate in another way in so long a context.
         """
         if positions > self._longest_context:
             raise ModelError(

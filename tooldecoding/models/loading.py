@@ -93,17 +93,14 @@ def load_model(
 ) -> Loaded:
     """Load a model (evaluation mode) and tokenizer; see ``ToolDecoder.from_pretrained``.
 
+    ModelError if the path, hub id, device or dtype is wrong; if the files cannot be read, lack weights, or need their
+    own code and it is not trusted; or if the model is not a causal LM.
+
     Parameters
     ----------
     **arguments
         What transformers' ``from_pretrained`` takes, passed on as it is: ``revision``, ``token``, ``subfolder``,
         ``attn_implementation``, ``quantization_config``, ``device_map``, ``offload_folder``.
-
-    Raises
-    ------
-    ModelError
-        If the path, hub id, device or dtype is wrong; if the files cannot be read, lack weights, or need their own
-        code and it is not trusted; or if the model is not a causal LM.
     """
     if trust_remote_code:
         warnings.warn(_TRUSTED.format(path), stacklevel=3)

@@ -59,17 +59,13 @@ class Source(NamedTuple):
 def find_source(path: str) -> Source:
     """Return where the files of a model are, by what a user calls it.
 
+    ModelError if there is no such folder, file or package, or a folder has several GGUF files. MissingExtraError if a
+    GGUF file is meant, and the extra is not installed.
+
     Parameters
     ----------
     path : str
         ``reference``, ``smollm2``, a folder, a ``.gguf`` file, a hub id, or ``OWNER/NAME:FILE.gguf``.
-
-    Raises
-    ------
-    ModelError
-        If there is no such folder, file or package, or a folder has several GGUF files.
-    MissingExtraError
-        If a GGUF file is meant, and the extra is not installed.
     """
     source = _source(path)
     if source.gguf_file is not None:

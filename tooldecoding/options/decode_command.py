@@ -75,10 +75,7 @@ class DecodeCommand(McpOptions, RayOptions):
 def read_decode_command(given: ParsedArguments) -> DecodeCommand:
     """Merge the options of one decode: command line over file over defaults.
 
-    Raises
-    ------
-    ConfigError
-        As ``ParsedArguments.merge``, and for anything but one of ``INPUTS``.
+    ConfigError as ``ParsedArguments.merge``, and for anything but one of ``INPUTS``.
     """
     command_line, from_file = check_given(given.values, DecodeCommand), read_config(given.config, DecodeCommand)
     if any(key in command_line for key in INPUTS):
