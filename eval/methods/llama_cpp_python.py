@@ -9,6 +9,7 @@ from transformers import PreTrainedTokenizerBase
 
 from eval.errors import FAILURES, EvalError, failure
 from eval.methods.call_grammar import arguments_schema
+from eval.methods.plain_decoding import PlainDecoder
 from eval.methods.prediction import Prediction, ScoredText, read_leniently
 from lookup.dictionary import ToolSpec
 from tooldecoding.models.llama_cpp import LlamaCppModel, library
@@ -27,7 +28,7 @@ class LlamaCppPython:
 
     def __init__(self, model: LlamaCppModel, tokenizer: PreTrainedTokenizerBase, scored: ScoredText) -> None:
         self._model = model
-        self._tokenizer = tokenizer
+        self._plain = PlainDecoder(model, tokenizer)
         self._scored = scored
         self._library = library()
         self._loaded = self._load(_LEAST_POSITIONS)
@@ -37,12 +38,16 @@ class LlamaCppPython:
         return self._library.Llama(file, n_ctx=positions, n_threads=threads, n_threads_batch=threads, verbose=False)
 
     def run(self, requests: Sequence[Request]) -> list[Prediction]:
-        """Decode prompts one after the other; EvalError if the package fails, or refuses the grammar of the tools."""
+        """Decode prompts one after the other.
+
+        PromptError if one leaves no room in the model's context. EvalError if the package fails, or refuses the grammar
+        of the tools.
+        """
         return [self._decode(request) for request in requests]
 
     def _decode(self, request: Request) -> Prediction:
-        ids = self._tokenizer.encode(str(request.prompt), add_special_tokens=request.special_tokens)
-        most = request.options.max_text_tokens
+        ids = self._plain.prompt_ids(request)
+        most = self._plain.limit(request, ids)
         try:
             if len(ids) + most > self._loaded.n_ctx():
                 self._loaded = self._load(2 * (len(ids) + most))

@@ -88,7 +88,7 @@ class PlainDecoder:
 
         PromptError if a prompt leaves no room in the model's context.
         """
-        asked = [_Asked(r, ids := self.prompt_ids(r), self._limit(r, ids)) for r in requests]
+        asked = [_Asked(r, ids := self.prompt_ids(r), self.limit(r, ids)) for r in requests]
         most = max(a.limit for a in asked)
         # a prompt that leaves less room would cut the others' answers: it is decoded by itself
         groups = [[a for a in asked if a.limit == most], *([a] for a in asked if a.limit < most)]
@@ -112,7 +112,7 @@ class PlainDecoder:
         rows = output[:, longest:].tolist()
         return [self._prediction(row, len(a.prompt), a.request, seconds) for row, a in zip(rows, asked, strict=True)]
 
-    def _limit(self, request: Request, prompt: Sequence[int]) -> int:
+    def limit(self, request: Request, prompt: Sequence[int]) -> int:
         """Tokens that the answer to one prompt may have."""
         most = request.options.max_text_tokens
         return most if self._context is None else min(most, self._context - len(prompt))

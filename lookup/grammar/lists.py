@@ -3,7 +3,7 @@
 
 import itertools
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, Literal
 
@@ -59,7 +59,7 @@ class Elements(BracketParser):
         self.least = least
         self.unique = unique
         self._identities: dict[str, Hashable] = {}
-        self._samples: dict[ValueParser, _Samples] = {}
+        self._samples: dict[ValueParser, tuple[int, list[str]]] = {}
         self._prefix = tuple(prefix)
         self._element = element
         self.most = most if element is not None else min(len(self._prefix), len(self._prefix) if most is None else most)
@@ -79,9 +79,24 @@ class Elements(BracketParser):
 
     def sample(self, parser: ValueParser, number: int) -> str | None:
         """One of the short elements of a parser, each of them another one; ``None`` if so many are not found."""
-        if parser not in self._samples:
-            self._samples[parser] = _Samples(parser, self.identity)
-        return self._samples[parser].get(number)
+        asked, found = self._samples.get(parser, (0, []))
+        if number >= asked:
+            asked = 2 * number + _MAX_NUMBERED
+            self._samples[parser] = asked, (found := self._different(parser, asked))
+        return found[number] if number < len(found) else None
+
+    def _different(self, parser: ValueParser, most: int) -> list[str]:
+        """Short elements of a parser, each of them another one; as many as are found."""
+        found: dict[Hashable, str] = {}
+        tried = 0
+        for text in _rests([Start(parser)], itertools.count()):
+            tried += 1
+            read = self.identity(text)
+            if read is not None and read not in found:
+                found[read], tried = text, 0
+            if len(found) == most or tried == _MAX_TRIED:
+                break
+        return list(found.values())
 
     def at(self, index: int) -> ValueParser | None:
         """The parser of an element; ``None`` if there cannot be so many."""
@@ -95,26 +110,6 @@ class Elements(BracketParser):
 
     def opened(self, continuation: ParserState) -> "OpenList":
         return OpenList(self, continuation, 0)
-
-
-class _Samples:
-    """Short elements of a parser, each of them another one, found as they are asked for."""
-
-    def __init__(self, parser: ValueParser, identity: Callable[[str], Hashable]) -> None:
-        self._found: list[str] = []
-        self._known: set[Hashable] = {None}
-        self._identity = identity
-        self._left = _rests([Start(parser)], itertools.count())
-
-    def get(self, number: int) -> str | None:
-        while number >= len(self._found):
-            tried = itertools.islice(self._left, _MAX_TRIED)
-            new = next((text for text in tried if self._identity(text) not in self._known), None)
-            if new is None:
-                return None
-            self._known.add(self._identity(new))
-            self._found.append(new)
-        return self._found[number]
 
 
 class OpenList(Bracket):

@@ -8,11 +8,11 @@ from typing import Any, Final, cast
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError
 from lookup.schema.check import allows, check
-from lookup.schema.choices import Choices
 from lookup.schema.document import Document
 from lookup.schema.json_types import JsonType, type_schema
 from lookup.schema.leaves import Texts
 from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
+from lookup.schema.normalizer import Normalizer
 from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
 
 _MAX_WALKED: Final = 2_000  # schemas that are looked through for notes
@@ -44,7 +44,7 @@ class ValueSchema:
     @cached_property
     def lazy_schema(self) -> LazySchema:
         """The schemas, whose normal form is made when it is needed."""
-        return Choices(self._closed).lazy_schema(self._schemas)
+        return Normalizer(self._closed).lazy_schema(self._schemas)
 
     @property
     def plain_types(self) -> frozenset[JsonType] | None:

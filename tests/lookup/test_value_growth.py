@@ -1,10 +1,11 @@
 """Small documentation is cheap: closing and reading values is linear, and unreasonable types are errors."""
 
+import json
 from itertools import accumulate
 from typing import Any
 
 import pytest
-from seams import NOTATIONS, ONE_OF_EACH, record, spec, steps
+from seams import NOTATIONS, ONE_OF_EACH, documented, grammar_of, record, spec, steps
 
 from lookup import DocumentationError
 from lookup.dictionary import ParameterSpec, ValueType
@@ -31,6 +32,18 @@ def test_twice_the_keys_are_closed_in_twice_the_steps(beginning: str) -> None:
     close(wanted, "{")
     assert steps(lambda: close(wanted, "{")) < 480  # what is made once is not made again
     assert len(check_value(read_value(close(integers(160), beginning), integers(160), "python"), integers(160))) == 160
+
+
+def test_twice_the_items_that_differ_are_closed_in_twice_the_steps() -> None:
+    def closed(count: int) -> str:
+        items = {"type": "integer", "minimum": 1, "maximum": count}
+        grammar = grammar_of(documented({"type": "array", "items": items, "minItems": count, "uniqueItems": True}))
+        begun = f"[{', '.join(map(str, range(count, count // 2, -1)))}, "
+        return begun + grammar.close(begun) if grammar else ""
+
+    assert sorted(json.loads(closed(100))) == [*range(1, 101)]
+    small, large = (steps(lambda n=n: closed(n)) for n in (400, 800))  # type: ignore[misc]
+    assert large < 2.5 * small and small < 10**6
 
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)

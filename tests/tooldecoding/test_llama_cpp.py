@@ -21,7 +21,7 @@ from eval.methods.prediction import ScoredText
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines import llama_cpp_engine
 from tooldecoding.engines.engine import Feed, Need
-from tooldecoding.errors import ModelError
+from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.llama_cpp import is_installed, library
 from tooldecoding.models.loading import load_model
@@ -181,8 +181,11 @@ def test_the_package_itself_writes_documented_calls(files: dict[str, Path]) -> N
     asked = {"a": 400, "b " * 1100: 9}
     requests = [Request(prompt, lookup(WEATHER), DecodeOptions(max_text_tokens=most)) for prompt, most in asked.items()]
     whole, cut = method.run(requests)
-    assert json.loads(str(whole.written), strict=False)["name"] == "GetWeather"  # it allows line breaks in texts
+    written = json.loads(str(whole.written), strict=False)  # it allows line breaks in texts
+    assert written["name"] == "GetWeather" and {"city", "days", "unit", "price"} <= set(written["arguments"])
     assert cut.counters["forward_passes"] == 9 and cut.counters["positions"] > 2048
+    with pytest.raises(PromptError, match="the model's context is"):
+        method.run([Request("b " * 40_000, lookup(WEATHER), DecodeOptions())])
 
 
 def test_it_is_the_default_for_such_files_and_silent(files: dict[str, Path]) -> None:

@@ -38,14 +38,14 @@ class RequestDecoder:
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
         """Decode several prompts together, each with its own tools and options.
 
-        ToolDecodingError as ``decode``. Nothing is decoded then.
+        ToolDecodingError as ``ToolDecoder.decode``. Nothing is decoded then.
         """
         return [result for _, result in sorted(self.run_each(requests), key=itemgetter(0))]
 
     def run_each(self, requests: Sequence[Request], at_once: int | None = None) -> Iterator[tuple[int, DecodeResult]]:
         """As ``run``, but yields the number and the result of each request as it ends.
 
-        ToolDecodingError as ``decode``, before the first result.
+        ToolDecodingError as ``ToolDecoder.decode``, before the first result.
 
         Parameters
         ----------
@@ -72,7 +72,7 @@ class RequestDecoder:
     def stream_run(self, request: Request) -> Iterator[TextPiece | DecodedCall | DecodeResult]:
         """Decode a prompt; yields thinking and content as they are written, calls once voted, and last the result.
 
-        ToolDecodingError as ``decode``, before the first item.
+        ToolDecodingError as ``ToolDecoder.decode``, before the first item.
         """
         return self._streamed(request, self.prompt_ids(request))
 

@@ -123,7 +123,7 @@ class Engine(ABC):
     worth_a_pass: int = 32
     """How many positions cost about as much as a forward pass does beside its positions.
 
-    The default is torch's: in fp32 on a CPU a pass is worth fewer, and calls are as fast with 8 as with 32.
+    The default is torch's, where it is not timed: passes would depend on what else the machine does.
     """
     _branches: BranchTable[Any]
     """Each branch has a ``prompt`` with a ``usage``."""

@@ -44,7 +44,7 @@ class _Flat:
     notes: list[str] = field(default_factory=list)
 
 
-class Choices:
+class Normalizer:
     """Makes the normal forms of one document's schemas, each of them once.
 
     Parameters
@@ -171,9 +171,9 @@ class Choices:
             yield "dependentSchemas", [(Schema({"properties": {key: NOTHING}}),), (present, inner)]
 
     @cached_property
-    def _overlaps(self) -> "Choices":
+    def _overlaps(self) -> "Normalizer":
         """Makes what several alternatives of ``oneOf`` allow together."""
-        return Choices(closed=False, exclusive=False)
+        return Normalizer(closed=False, exclusive=False)
 
     def _are_apart(self, one: Schema, other: Schema) -> bool:
         """Whether no value obeys both; False where that takes too long to find."""
