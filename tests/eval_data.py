@@ -106,46 +106,6 @@ def bfcl_answer(key: str = "live_simple_0-0-0", **changes: Any) -> dict[str, Any
     return {"id": key, "ground_truth": [{"f": {"a": [1]}}]} | changes
 
 
-def operation(name: str, *parameters: tuple[str, str, str]) -> dict[str, Any]:
-    """An operation of OpenAPI; its parameters as name, place and type."""
-    keys = [{"name": n, "in": place, "required": place == "path", "schema": {"type": t}} for n, place, t in parameters]
-    return {"get": {"operationId": name, "parameters": keys}}
-
-
-def openapi(paths: Mapping[str, Any]) -> dict[str, Any]:
-    return {"openapi": "3.0.0", "info": {"title": "x", "version": "1"}, "paths": paths}
-
-
-PATHS = {
-    "/find/boat": operation("FIND-boat", ("min.seats", "query", "integer")),
-    "/boat/{id}": operation("BOAT-id", ("id", "path", "string")),
-} | {f"/harbour/{n}": operation(f"HARBOUR-{n}") for n in range(12)}
-QUESTIONS = (
-    {"query": "Which boat has three seats?", "solution": ["GET /find/boat ", "GET /boat/{id}"]},
-    {"query": "Show boat b7.", "solution": ["GET /boat/{id}"]},
-)
-
-
-def service(name: str, description: str | None, required: str = "", optional: str = "") -> dict[str, Any]:
-    """A service of RapidAPI; its keys separated by spaces."""
-    lists = {"required_parameters": required.split(), "optional_parameters": optional.split()}
-    rows = {
-        kind: [{"name": key, "type": "STRING", "description": "", "default": ""} for key in keys]
-        for kind, keys in lists.items()
-    }
-    about = {"tool_name": "Boats & more", "api_name": name, "api_description": description}
-    return about | rows | {"template_response": {"name": "str"}}
-
-
-SERVICES = [service("Find a boat!", "Finds boats.", "from", "min-seats"), service("3 harbours", None)]
-QUERY = {
-    "query": "I want a boat.",
-    "query_id": 7,
-    "api_list": SERVICES,
-    "relevant APIs": [["Boats & more", "Find a boat!"]],
-}
-
-
 Turn = tuple[str, Mapping[str, Any], Any]
 """Tool of API-Bank, arguments, output."""
 
@@ -205,12 +165,10 @@ SMALL: Mapping[str, Files] = {
         "possible_answer/BFCL_v4_live_simple.json": [bfcl_answer(), bfcl_answer("live_simple_1-0-0")],
         "BFCL_v4_live_relevance.json": [bfcl_row("live_relevance_0", function=[])],
     },
-    "restbench": {"tmdb.json": QUESTIONS, "tmdb_oas.json": openapi(PATHS)},
     "sgd": {
         "dev_tools.json": (LAMP, BOAT),
         "train_tools.json": (LAMP,),
         "dev.jsonl.gz": [sgd_row(*call) for call in CALLS],
     },
-    "stabletoolbench": {"G1_instruction.json": (QUERY,)},
 }
 """Benchmark -> its files."""

@@ -7,13 +7,11 @@ from typing import Final
 from eval.benchmarks.acebench import ACEBENCH
 from eval.benchmarks.api_bank.benchmark import API_BANK
 from eval.benchmarks.bfcl import BFCL_LIVE, BFCL_V1
-from eval.benchmarks.restbench import RESTBENCH
 from eval.benchmarks.samples import Benchmark
 from eval.benchmarks.sgd import SGD
-from eval.benchmarks.stabletoolbench import STABLETOOLBENCH
 from eval.errors import EvalError
 
-_ALL: Final = (ACEBENCH, API_BANK, BFCL_LIVE, BFCL_V1, RESTBENCH, SGD, STABLETOOLBENCH)
+_ALL: Final = (ACEBENCH, API_BANK, BFCL_LIVE, BFCL_V1, SGD)
 
 BENCHMARKS: Final[Mapping[str, Benchmark]] = {benchmark.name: benchmark for benchmark in _ALL}
 """Name -> benchmark."""

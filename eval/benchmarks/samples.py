@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from eval.errors import EvalError
@@ -88,19 +88,12 @@ class Judgement:
         What was expected and found, for a reader; empty if the prediction is correct.
     calls : tuple of Call, or None
         The calls as the official parser understands them; None if it finds none or cannot read them.
-    error_class : str, optional
-        The class of the error (``classify``), where the data have no reference call to tell it by.
-    figures : mapping
-        Further figures of the benchmark: name -> points and how many there were to get. A run's figure is the sum of
-        its points divided by the sum of what there was to get.
     """
 
     correct: bool
     error_type: str | None
     message: str
     calls: tuple[Call, ...] | None
-    error_class: ErrorClass | None = None
-    figures: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fault: Fault | None, calls: Sequence[Call] | None) -> "Judgement":
@@ -124,15 +117,12 @@ class Benchmark(ABC):
         hold them, or is malformed.
     call_format : str
         Call format of predictions, a name in ``CALL_FORMATS``.
-    note : str
-        What "right" means here, where no official verdict is given; printed below the scores.
     """
 
     name: str
     categories: tuple[str, ...]
     load: Callable[[str, Sequence[str]], list[Sample]]
     call_format: str = "pythonic"
-    note: str = ""
 
     @abstractmethod
     def judge(self, sample: Sample, prediction: str) -> Judgement:
@@ -171,7 +161,7 @@ class Classified(NamedTuple):
 
 
 def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable: bool) -> Classified:
-    """The class of a prediction that was judged wrong: the judgement's own, or the first that applies here:
+    """The class of a prediction that was judged wrong, the first that applies:
 
     ``unsatisfiable``
         The benchmark judges every prediction for this sample wrong, so the model is not to blame.
@@ -190,8 +180,6 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
     """
     if not satisfiable:
         return Classified("unsatisfiable", False)
-    if judgement.error_class is not None:
-        return Classified(judgement.error_class, judgement.error_class in ("selection", "format", "key"))
     tools = sample.documentation.lookup
     calls = judgement.calls
     names = [c.name for c in calls] if calls else attempted_names(prediction, list(tools))

@@ -13,7 +13,7 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.option import option, options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
 
-BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|restbench|sgd|stabletoolbench"
+BENCHMARK_NAMES: Final = "acebench|api-bank|bfcl-live|bfcl-v1|sgd"
 """For the help, which is to need no import of all benchmarks; ``tests/eval/test_benchmark_data.py`` compares it."""
 
 
@@ -50,8 +50,6 @@ def show_scores(benchmark: Benchmark, scored: Mapping[str, Sequence[Mapping[str,
     categories = [category for category in benchmark.categories if (scores["category"] == category).any()]
     console = output_console()
     show(console, score_tables(scores, heads, categories), turn_small=True)
-    if benchmark.note:
-        console.print(f"\n{benchmark.note}", soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True)

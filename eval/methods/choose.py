@@ -25,9 +25,7 @@ Method = Callable[[Sequence[Request]], list[Prediction]]
 """Decodes several prompts together; ToolDecodingError if one of them cannot be decoded."""
 
 
-def make_method(
-    settings: EvalOptions, model: Model, tokenizer: PreTrainedTokenizerBase, call_format: str
-) -> Method:
+def make_method(settings: EvalOptions, model: Model, tokenizer: PreTrainedTokenizerBase, call_format: str) -> Method:
     """The method that the settings name.
 
     ``call_format``: the benchmark's, in which predictions are scored.

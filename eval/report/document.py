@@ -8,12 +8,11 @@ from typing import Final
 
 from pandas import DataFrame, Series
 
-from eval.benchmarks.registry import BENCHMARKS
 from eval.errors import writing
 from eval.report.charts import coverage_chart, error_chart, pass_chart
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
-from eval.report.table import NONE, Table, counted, escaped, markdown
+from eval.report.table import NONE, Table, counted, markdown
 from eval.report.value_tables import value_table, vote_table
 from eval.statistics import Accuracy, auroc
 
@@ -74,9 +73,8 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
     categories = list(dict.fromkeys(category for run in runs for category in run.about.categories))
     tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs)]
     tables += [table for table in (_grounding_table(runs), _confidence_table(runs), _cost_table(runs)) if table.rows]
-    notes = [f"{escaped(BENCHMARKS[benchmark].note)}\n"] if benchmark in BENCHMARKS else []
     pictures = [f"![{path.stem}]({path.name})\n" for path in drawn]
-    return [f"## {benchmark}\n", *notes, *pictures, *map(markdown, tables)], drawn
+    return [f"## {benchmark}\n", *pictures, *map(markdown, tables)], drawn
 
 
 def _passes(run: Run) -> float:

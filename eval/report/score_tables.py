@@ -1,4 +1,4 @@
-"""Tables of scores: accuracy, the benchmark's further figures, significance and error classes.
+"""Tables of scores: accuracy, significance and error classes.
 
 All take ``scores``, a data frame with a row for each verdict: the fields of ``Score``, behind columns that name the run
 or file (``heads``).
@@ -6,13 +6,12 @@ or file (``heads``).
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from math import fsum
 from typing import Final
 
 from pandas import DataFrame
 
 from eval.benchmarks.samples import ERROR_CLASSES
-from eval.report.table import NONE, Table, counted, percent, probability, share
+from eval.report.table import Table, counted, percent, probability, share
 from eval.statistics import Accuracy, Estimate, holm, mcnemar, unweighted_mean
 
 AWARENESS_CATEGORIES: Final = frozenset({"live_relevance", "live_irrelevance", "irrelevance"})
@@ -31,7 +30,6 @@ def score_tables(scores: DataFrame, heads: Sequence[str], categories: Sequence[s
     """
     tables = [
         accuracy_table(scores, heads, categories),
-        figure_table(scores, heads),
         significance_table(scores, heads),
         error_table(scores, heads),
     ]
@@ -93,25 +91,6 @@ def _side_by_side(names: Sequence[str], rows: Sequence[Mapping[str, Accuracy]]) 
     titles = [f"{name} ({min(found)})" if len(found) == 1 else name for name, found in totals.items()]
     cells = [[counted(row.get(name, _NOTHING), len(totals[name]) > 1) for name in names] for row in rows]
     return titles, cells
-
-
-def figure_table(scores: DataFrame, heads: Sequence[str]) -> Table:
-    """Return the benchmark's further figures; without rows if it has none."""
-    names = list(dict.fromkeys(name for figures in scores["figures"] for name in figures))
-    note = "Per cent of what there was to get, over all samples; with a 95 % interval where each sample has one point."
-    rows = tuple((*own_names, *(_figure(own, n) for n in names)) for own_names, own in entries(scores, heads))
-    return Table("Further figures", (*heads, *names), rows if names else (), len(heads), notes=(note,))
-
-
-def _figure(scores: DataFrame, name: str) -> str:
-    points = [figures[name] for figures in scores["figures"] if name in figures]
-    whole = fsum(most for _, most in points)
-    if not whole:
-        return NONE
-    got = fsum(part for part, _ in points)
-    if all(most == 1 and part in (0, 1) for part, most in points):
-        return percent(Accuracy(int(got), int(whole)).estimate)
-    return f"{100 * got / whole:.1f}"
 
 
 def significance_table(scores: DataFrame, heads: Sequence[str]) -> Table:

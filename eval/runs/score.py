@@ -16,16 +16,13 @@ from tooldecoding.files.manifest import write_whole
 Judge = Callable[[Sample, str], Judgement]
 """The benchmark's own judge, or another with the same verdicts (the official tool manager)."""
 
-Points = Annotated[list[Annotated[float, Field(ge=0, le=10**9)]], Field(min_length=2, max_length=2)]
-"""Points, and how many there were to get."""
-
 
 class Score(BaseModel, frozen=True):
     """The verdict on one sample. A row may have other columns.
 
     ``structural`` says that the call is wrong by its structure: it names a tool that was not given, is malformed or has
     a key error. ``missing`` samples have no prediction, and count as wrong. ``sample_id`` is the number that API-Bank's
-    evaluator gives the sample, odd for a call right after another one. ``figures`` are those of ``Judgement``.
+    evaluator gives the sample, odd for a call right after another one.
     """
 
     id: Text
@@ -35,7 +32,6 @@ class Score(BaseModel, frozen=True):
     structural: bool
     missing: bool
     sample_id: Annotated[int, Field(le=10**9)] | None = None
-    figures: dict[Text, Points] = {}
 
 
 def score(predictions: Predictions, benchmark: Benchmark, judge: Judge) -> list[dict[str, Any]]:
@@ -59,14 +55,12 @@ def _row(given: PredictionRow, benchmark: Benchmark, judge: Judge) -> dict[str, 
 def _undecoded(sample: Sample, benchmark: Benchmark, error_type: str, message: str) -> dict[str, Any]:
     """A sample without a prediction is wrong, whatever it asks for."""
     satisfiable = benchmark.satisfiable(sample)
-    figures = benchmark.judge(sample, "").figures  # those of an empty prediction
-    row = _verdict(Judgement(False, error_type, message, None, figures=figures), satisfiable)
+    row = _verdict(Judgement(False, error_type, message, None), satisfiable)
     missing = {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
     return benchmark.describe(sample) | row | missing
 
 
 def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
-    further = {"figures": {name: list(points) for name, points in judgement.figures.items()}}
     return {
         "correct": judgement.correct,
         "valid": judgement.correct,
@@ -76,7 +70,7 @@ def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
         "satisfiable": satisfiable,
         "missing": False,
         "message": judgement.message,
-    } | (further if judgement.figures else {})
+    }
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

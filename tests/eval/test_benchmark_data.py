@@ -15,8 +15,6 @@ from eval.errors import EvalError
 from eval_data import (
     FUNCTION,
     MUSIC,
-    QUERY,
-    SERVICES,
     SMALL,
     Files,
     api_row,
@@ -24,8 +22,6 @@ from eval_data import (
     bfcl_row,
     described,
     load,
-    openapi,
-    operation,
     sgd_row,
     write_files,
 )
@@ -51,10 +47,6 @@ READ: dict[str, tuple[str, list[Any]]] = {
             ("d/1", [("user", "I want Porto 2.")], ["FindBoat"], ["FindBoat"]),
         ],
     ),
-    "stabletoolbench": (
-        "G1_instruction",
-        [("G1_instruction_7", [("user", "I want a boat.")], ["find_a_boat", "get_3_harbours"], [])],
-    ),
 }
 """Benchmark -> category, and its samples: id, turns, tools, tools of the reference calls."""
 
@@ -76,7 +68,6 @@ PLACES = {
     "acebench": ["data_all/data_en", "data_en"],
     "api-bank": ["lv1-lv2-samples", "api-bank/lv1-lv2-samples"],
     "bfcl-live": ["data", "bfcl_eval/data", "berkeley-function-call-leaderboard/bfcl_eval/data"],
-    "stabletoolbench": ["solvable_queries/test_instruction"],
 }
 
 
@@ -106,23 +97,6 @@ def test_bfcls_installed_package_is_read_and_not_imported(tmp_path: Path, monkey
     assert len(benchmark.load("bfcl-eval", ["live_simple"])) == 2
 
 
-def test_restbench_names_operations_and_keys_as_python_can(tmp_path: Path) -> None:
-    first, _ = load(tmp_path, "restbench")
-    tools = first.documentation.lookup
-    assert first.answer == {"find_boat"} and len(tools) == 14
-    assert [p.name for p in tools["find_boat"].parameters] == ["min_seats"]
-
-
-def test_stabletoolbench_tells_services_of_one_name_apart(tmp_path: Path) -> None:
-    [sample] = load(tmp_path, "stabletoolbench")
-    assert "template_response" not in sample.documentation.as_bfcl()
-    twins = [SERVICES[0], SERVICES[0] | {"tool_name": "Ferries"}]
-    row = QUERY | {"api_list": twins, "relevant APIs": [["Ferries", "Find a boat!"]]}
-    write_files(tmp_path, {"G1_instruction.json": (row,)})
-    [sample] = find_benchmark("stabletoolbench").load(str(tmp_path), ["G1_instruction"])
-    assert sample.answer == {"find_a_boat_for_ferries"}
-
-
 @needs_data
 def test_what_acebench_tells_the_model() -> None:
     benchmark = find_benchmark("acebench")
@@ -132,17 +106,6 @@ def test_what_acebench_tells_the_model() -> None:
         assert speakers.count("system") <= 1
         said = " ".join(turn.content for turn in sample.turns)
         assert ("Missing necessary parameters" in said) == sample.category.startswith("special")
-
-
-@needs_data
-@pytest.mark.parametrize(("name", "count"), [("restbench", 100), ("stabletoolbench", 163)])
-def test_real_samples_have_tools_that_can_be_written(name: str, count: int) -> None:
-    samples = find_benchmark(name).load(str(DATA / name), find_benchmark(name).categories)
-    assert len(samples) == count
-    for sample in samples:
-        tools = sample.documentation.lookup
-        assert set() < sample.answer <= set(tools), sample.id
-        assert all(n.isidentifier() for t in tools.tools for n in (t.name, *(p.name for p in t.parameters)))
 
 
 SIMPLE, ANSWERS = "BFCL_v4_live_simple.json", "possible_answer/BFCL_v4_live_simple.json"
@@ -167,9 +130,7 @@ def questions(**changes: Any) -> Files:
 
 
 ACE, BANK, LIVE = "acebench normal_atom_bool", "api-bank level-1-given-desc", "bfcl-live live_simple"
-TMDB, SEEN = "restbench tmdb", "sgd seen"
-NOWHERE = {"query": "x", "solution": ["GET /sea"]}
-TWO_NAMES = openapi({"/a": operation("x-y"), "/b": operation("x y")})
+SEEN = "sgd seen"
 WRONG: list[tuple[str, Files, str]] = [
     (BANK, {}, "found no such folder"),
     (BANK, {"x": ""}, "lv1-lv2-samples"),
@@ -193,10 +154,6 @@ WRONG: list[tuple[str, Files, str]] = [
     (LIVE, questions(question=[[{"role": "judge", "content": "x"}]]), "found 'judge'"),
     (LIVE, questions(function=[]), ":1: expected at least one tool"),
     (LIVE, questions() | {ANSWERS: [bfcl_answer(ground_truth=[["f", 1]])]}, "expected 'ground_truth.0'"),
-    (TMDB, {"x": ""}, r"--data for restbench is a folder with tmdb\.json"),
-    (TMDB, SMALL["restbench"] | {"tmdb.json": ()}, "expected a JSON list of rows, found an empty one"),
-    (TMDB, SMALL["restbench"] | {"tmdb.json": (NOWHERE,)}, r"begins with 'GET /sea', which is not in tmdb_oas\.json"),
-    (TMDB, SMALL["restbench"] | {"tmdb_oas.json": TWO_NAMES}, "have the name 'x_y'"),
     (SEEN, {"x": ""}, r"dev_tools\.json: no such file"),
     (SEEN, SMALL["sgd"] | {"dev.jsonl.gz": b"no gzip"}, "damaged gzip file: Not a gzipped file"),
     (SEEN, dialogue({"name": "Fly"}), "a call of 'Fly', which is no tool of the dialogue's 'Lamps_1'"),
@@ -204,8 +161,6 @@ WRONG: list[tuple[str, Files, str]] = [
     (SEEN, dialogue({"arguments": {"speed": "1"}}), "has keys that the tool lacks: speed"),
     (SEEN, dialogue({"turn": 999}), "a call behind turn 999, but there are 1 turns"),
     (SEEN, dialogue({}, {}), "two calls of one id, a/1"),
-    ("stabletoolbench G1_instruction", {"x": ""}, r"found no G1_instruction\.json"),
-    ("stabletoolbench G1_instruction", {"G1_instruction.json": "[{"}, "expected one JSON value"),
 ]
 """Benchmark and category, files, what is said."""
 

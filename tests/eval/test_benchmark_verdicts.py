@@ -1,7 +1,6 @@
 """Which predictions are right where no official verdicts are recorded, and of which class those are that are wrong."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -46,34 +45,6 @@ def test_sgd(tmp_path: Path, number: int, prediction: str, error_type: str | Non
 def test_every_reference_call_of_sgd_is_right() -> None:
     samples = SGD.load(str(DATA / "sgd"), SGD.categories)
     assert len(samples) > 6000 and all(map(SGD.satisfiable, samples))
-
-
-@pytest.mark.parametrize(
-    ("name", "prediction", "first", "errors", "found"),
-    [
-        ("restbench", "[find_boat()]", True, set(), None),
-        ("restbench", "[find_boat(min_seats=3), boat_id(id='b7')]", True, set(), None),
-        ("restbench", "[boat_id(id='b7'), find_boat()]", False, set(), None),
-        ("restbench", "Boats are nice.", False, {"no call"}, ("awareness", False)),
-        ("restbench", "[find_boat(min_seats=3, ]]", False, {"unreadable call"}, ("format", True)),
-        ("restbench", "[sail(to='Porto')]", False, {"unknown tool"}, ("selection", True)),
-        ("restbench", "[find_boat(), sail()]", True, {"unknown tool"}, ("selection", True)),
-        ("restbench", "[find_boat(seats=3)]", True, {"unknown key"}, ("key", True)),
-        ("restbench", "[boat_id()]", False, {"missing key"}, ("key", True)),
-        ("restbench", "[boat_id(name='b7')]", False, {"unknown key", "missing key"}, ("key", True)),
-        ("restbench", "[find_boat(min_seats='3')]", True, {"wrong type"}, ("value", False)),
-        ("stabletoolbench", "[find_a_boat(is_from='Kiel', min_seats='3')]", True, set(), None),
-        ("stabletoolbench", "[get_3_harbours()]", False, set(), None),
-    ],
-)
-def test_first_calls(tmp_path: Path, name: str, prediction: str, first: bool, errors: set[str], found: Any) -> None:
-    benchmark, sample = find_benchmark(name), load(tmp_path, name)[0]
-    judgement = benchmark.judge(sample, prediction)
-    figure, *kinds, every = judgement.figures.items()
-    assert figure == ("first path" if name == "restbench" else "relevant tool", (float(first), 1.0))
-    assert (judgement.correct, {kind for kind, (points, _) in kinds if points}) == (not errors, errors)
-    assert every == ("any error", (float(bool(errors)), 1.0))
-    assert not errors or classify(sample, prediction, judgement, satisfiable=True) == found
 
 
 WALL = documented("paint.wall", ["colour"], colour={"type": "string"}, coats={"type": "integer"})

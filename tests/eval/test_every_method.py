@@ -208,7 +208,6 @@ def test_calls_of_any_format_are_scored_in_the_benchmarks(call_format: CallForma
     assert scored.of_text(unknown, TOOLS) in ("[g(x=[1])]", "[g(x='[1]')]")
 
 
-
 @pytest.mark.parametrize(("template", "before"), [("bfcl", "Well: "), ("chat", "")])
 def test_a_text_is_scored_as_it_stands_but_for_chat(template: str, before: str) -> None:
     scored = ScoredText.of(EvalOptions(template=template, format="pythonic"), "pythonic")

@@ -101,8 +101,8 @@ TOTALS = ("Total, unweighted", "Total, count-weighted")
 
 def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     first, second = score_rows("value", None, None, "unsatisfiable"), score_rows(None, None, "key", "selection")
-    first[0] |= {"figures": {"steps": [0, 1], "valid": [0, 1]}, "sample_id": 1}
-    first[1] |= {"figures": {"steps": [3, 4], "valid": [1, 1]}, "sample_id": 0}
+    first[0] |= {"sample_id": 1}
+    first[1] |= {"sample_id": 0}
     about = {"forced_tokens": 9, "cache_bytes": 7_000_000}
     spent = [prediction_row(row, (1, 2, 6, 3)[n], **about) | {"prompt_tokens": 200} for n, row in enumerate(second)]
     text = report(write_run(tmp_path / "a", first), write_run(tmp_path / "b", second, "beam", None, spent))
@@ -116,7 +116,6 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
         ("2", "0 (0.0)", "0", "1 (50.0)", "1 (50.0)", "1"),
     ]
     assert all(f"{name}-sgd.png" in text for name in ("passes", "errors"))
-    assert cells(text, "Further figures", "steps", "valid") == [("60.0", "50.0 (1.3-98.7)"), ("-", "-")]
     assert "1 are second ones" in text
     greedy, beam = table(text, "Costs")
     expected = {"prompt": "200.0", "passes": "12.0", "positions": "340.0", "forced": "9.0", "constrained": "-"}
@@ -231,7 +230,7 @@ def test_values_and_votes_of_several_methods(tmp_path: Path, report: Report) -> 
 def test_names_are_untrusted(tmp_path: Path, report: Report) -> None:
     hostile = "模型\n| x ` $\\frac$ _z_ <b> \x1b[31m \ud800 " + "m/" * 300
     rows = [
-        score_row(hostile, hostile, figures={hostile: [1, 2]}),
+        score_row(hostile, hostile),
         score_row("b", hostile, "key"),
     ]
     about = {"dialogue": hostile, "tool": hostile, "key": hostile, "kind": "required", "keys": 1, "type": hostile}

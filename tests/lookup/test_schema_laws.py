@@ -66,7 +66,6 @@ def record(required: str = "", /, **properties: Any) -> Schema:
     return {"type": "object", "properties": properties, "required": required.split()}
 
 
-
 @pytest.mark.parametrize(
     ("schema", "right", "wrong"),
     [

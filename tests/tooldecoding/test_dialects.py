@@ -195,11 +195,11 @@ def test_two_calls_in_a_dialect(text: str, choice: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "%s\n{\"temperature\": 3}",
+        '%s\n{"temperature": 3}',
         '%s\n{"name": "unknown", "arguments": {}}',
         "```json\n%s\n```\n```python\nprint(1)\n```",
         "```json\n%s\n```\n\n```\nok\n```",
-        "```json\n%s\n{\"x\": 1}\n```",
+        '```json\n%s\n{"x": 1}\n```',
         '[%s, {"x": 1}]',
         "<function_call>%s</function_call>\n<b>ok</b>",
         "<tools>\n%s\n</tools>\n<tool_response>x",
