@@ -1,11 +1,20 @@
 """The baselines without any constraint: greedy decoding and beam search, by ``transformers`` itself."""
 
+import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
-from transformers import GenerationConfig, PreTrainedModel, PreTrainedTokenizerBase, StoppingCriteria
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+    StoppingCriteria,
+)
 
 from eval.methods.prediction import Prediction
 from tooldecoding.errors import PromptError
@@ -103,14 +112,20 @@ class PlainDecoder:
         mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in prompts], device=self._device)
         ends = _TurnEnds(self._tokenizer, longest, stops)
         config = plain_search(asked[0].limit, self._beams, self._ends)
+        likeliest = _Likeliest()
         start = time.perf_counter()
         with torch.inference_mode():
             output = self._model.generate(
-                input_ids=ids, attention_mask=mask, generation_config=config, stopping_criteria=[ends]
+                input_ids=ids,
+                attention_mask=mask,
+                generation_config=config,
+                stopping_criteria=[ends],
+                logits_processor=LogitsProcessorList([likeliest] if self._beams == 1 else []),
             )
         seconds = (time.perf_counter() - start) / len(asked)
         rows = output[:, longest:].tolist()
-        return [self._prediction(row, len(a.prompt), a.request, seconds) for row, a in zip(rows, asked, strict=True)]
+        made = [self._prediction(row, len(a.prompt), a.request, seconds) for row, a in zip(rows, asked, strict=True)]
+        return [replace(each, score=likeliest.mean(n, each.counters["forward_passes"])) for n, each in enumerate(made)]
 
     def limit(self, request: Request, prompt: Sequence[int]) -> int:
         """Tokens that the answer to one prompt may have."""
@@ -159,6 +174,23 @@ class PlainDecoder:
 def turn_end(text: str, stop: str) -> int:
     """Where ``stop`` ends a turn: behind something that is not white space; -1 if it does not."""
     return text.find(stop, len(text) - len(text.lstrip()))
+
+
+class _Likeliest(LogitsProcessor):
+    """Keeps the log-probability of each step's likeliest token, which greedy decoding takes."""
+
+    def __init__(self) -> None:
+        self._steps: list[list[float]] = []
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Return the scores, float, shape (rows, vocabulary), as they are."""
+        self._steps.append(scores.float().log_softmax(-1).amax(-1).tolist())
+        return scores
+
+    def mean(self, row: int, count: int) -> float | None:
+        """Return the geometric mean of the probabilities of a row's first tokens; None if nothing was kept."""
+        kept = [step[row] for step in self._steps[:count]]
+        return math.exp(sum(kept) / len(kept)) if kept else None
 
 
 class _TurnEnds(StoppingCriteria):

@@ -31,7 +31,9 @@ class Prediction:
     counts. Prompts that were decoded together share the wall-clock ``seconds`` evenly. ``written`` is the method's own
     text, where it differs from what is scored. ``opening`` is how its calls begin, if not as the format's
     (``tooldecoding.formats.dialects.opening_of``). ``next_call_log_odds`` are those of ``DecodeResult``,
-    ``name_confidences`` those of its calls, and ``score`` is the product of those of its calls (``DecodedCall``).
+    ``name_confidences`` those of its calls. ``score`` says how sure its calls are: the product of their scores
+    (``DecodedCall``), the geometric mean of the probabilities of a greedy answer's tokens, or the share of samples that
+    are the same.
     """
 
     text: str

@@ -105,7 +105,14 @@ class SelfConsistency:
             counters.to_json(),
             counters.seconds / prompts,
             written=text,
+            score=_agreement(results) if calls else None,
         )
+
+
+def _agreement(results: Sequence[DecodeResult]) -> float:
+    """Return the share of the samples that wrote the most frequent calls, compared in whole."""
+    written = Counter(repr([(call.name, call.arguments) for call in result.calls]) for result in results)
+    return max(written.values()) / len(results)
 
 
 def _with_calls(result: DecodeResult, calls: Sequence[Call]) -> str:

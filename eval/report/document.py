@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import ceil, isnan
+from math import isnan
 from pathlib import Path
 from typing import Final
 
@@ -10,11 +10,12 @@ from pandas import DataFrame, Series
 
 from eval.errors import writing
 from eval.report.charts import coverage_chart, error_chart, pass_chart
+from eval.report.confidence_table import answers, confidence_table, surest_first
 from eval.report.finished_run import Run, read_runs
 from eval.report.score_tables import score_tables
 from eval.report.table import NONE, Table, counted, markdown
 from eval.report.value_tables import value_table, vote_table
-from eval.statistics import Accuracy, auroc
+from eval.statistics import Accuracy
 
 _HEADS: Final = ("model", "method")
 _COSTS: Final = {
@@ -26,9 +27,6 @@ _COSTS: Final = {
     "free_tokens": "free",
 }
 """Field of ``Cost`` or ``Counters`` -> column of its mean."""
-
-_SUREST: Final = (0.25, 0.5, 0.75, 1.0)
-"""Shares of the answers."""
 
 
 def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
@@ -52,10 +50,13 @@ def write_report(runs: Sequence[str | Path], out: Path) -> list[Path]:
     parts, charts = ["# Report of tool calls\n", markdown(_run_table(read))], []
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
-        for benchmark in dict.fromkeys(run.about.benchmark for run in read):
+        benchmarks = list(dict.fromkeys(run.about.benchmark for run in read))
+        for benchmark in benchmarks:
             section, drawn = _section(benchmark, [run for run in read if run.about.benchmark == benchmark], out)
             parts += section
             charts += drawn
+        pooled = confidence_table(read, "Confidence, all benchmarks")
+        parts += [markdown(pooled)] if len(benchmarks) > 1 and pooled.rows else []
         (out / "report.md").write_text("\n".join(parts), encoding="utf-8")
     return [out / "report.md", *charts]
 
@@ -67,12 +68,12 @@ def _section(benchmark: str, runs: Sequence[Run], out: Path) -> tuple[list[str],
     charts = {"passes": pass_chart, "errors": error_chart}
     paths = {name: out / f"{name}-{benchmark}.png" for name in charts}
     drawn = [paths[name] for name, draw in charts.items() if draw(benchmark, scores, _HEADS, paths[name])]
-    answers = {tuple(_names(run).values()): [right for _, right in found] for run in runs if (found := _scored(run))}
+    sure = {tuple(_names(run).values()): surest_first(found) for run in runs if (found := answers(run))}
     coverage = out / f"coverage-{benchmark}.png"
-    drawn += [coverage] * coverage_chart(benchmark, answers, coverage)
+    drawn += [coverage] * coverage_chart(benchmark, sure, coverage)
     categories = list(dict.fromkeys(category for run in runs for category in run.about.categories))
     tables = [*score_tables(scores, _HEADS, categories), *_value_tables(runs)]
-    tables += [table for table in (_grounding_table(runs), _confidence_table(runs), _cost_table(runs)) if table.rows]
+    tables += [table for table in (_grounding_table(runs), confidence_table(runs), _cost_table(runs)) if table.rows]
     pictures = [f"![{path.stem}]({path.name})\n" for path in drawn]
     return [f"## {benchmark}\n", *pictures, *map(markdown, tables)], drawn
 
@@ -119,29 +120,6 @@ def _grounding_table(runs: Sequence[Run]) -> Table:
     )
     columns = (*_HEADS, "said", "not said", "left out", "asked")
     return Table("Grounding", columns, tuple(rows), 2, notes=(note,))
-
-
-def _scored(run: Run) -> list[tuple[float, bool]]:
-    """Return the score of each answer with calls, and whether it is right, the surest first."""
-    correct = {score.id: score.correct for score in run.scores}
-    return sorted(((cost.score, correct[cost.id]) for cost in run.costs if cost.score is not None), reverse=True)
-
-
-def _confidence_table(runs: Sequence[Run]) -> Table:
-    """Return how well scores tell right answers from wrong ones."""
-    rows = []
-    for run in runs:
-        if found := _scored(run):
-            rank = auroc([score for score, _ in found], [right for _, right in found])
-            parts = [[right for _, right in found[: ceil(len(found) * part)]] for part in _SUREST]
-            cells = [counted(Accuracy(sum(part), len(part)), True) for part in parts]
-            rows.append((*_names(run).values(), str(len(found)), NONE if rank is None else f"{rank:.3f}", *cells))
-    note = (
-        "AUROC: in how many pairs of a right and a wrong answer with calls the right one has the higher score. Then "
-        "per cent right of the surest answers."
-    )
-    columns = (*_HEADS, "answers", "AUROC", *(f"surest {part:.0%}" for part in _SUREST))
-    return Table("Confidence", columns, tuple(rows), 2, notes=(note,))
 
 
 def _cost_table(runs: Sequence[Run]) -> Table:

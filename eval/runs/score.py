@@ -26,6 +26,7 @@ class Score(BaseModel, frozen=True):
     """
 
     id: Text
+    dialogue: Text = ""
     category: Text
     correct: bool
     error_class: ErrorClass | None = None
@@ -46,7 +47,7 @@ def _row(given: PredictionRow, benchmark: Benchmark, judge: Judge) -> dict[str, 
         return _undecoded(sample, benchmark, "not_decoded", str(given.row["error"]))
     judgement = judge(sample, prediction)
     satisfiable = judgement.correct or benchmark.satisfiable(sample)
-    row = benchmark.describe(sample) | _verdict(judgement, satisfiable)
+    row = _named(benchmark, sample) | _verdict(judgement, satisfiable)
     if not judgement.correct:
         row["error_class"], row["structural"] = classify(sample, prediction, judgement, satisfiable)
     return row
@@ -57,7 +58,11 @@ def _undecoded(sample: Sample, benchmark: Benchmark, error_type: str, message: s
     satisfiable = benchmark.satisfiable(sample)
     row = _verdict(Judgement(False, error_type, message, None), satisfiable)
     missing = {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
-    return benchmark.describe(sample) | row | missing
+    return _named(benchmark, sample) | row | missing
+
+
+def _named(benchmark: Benchmark, sample: Sample) -> dict[str, Any]:
+    return benchmark.describe(sample) | {"dialogue": sample.dialogue}
 
 
 def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 import math
 from random import Random
 
+import numpy as np
 import pytest
 
-from eval.statistics import auroc
+from eval.statistics import auroc, auroc_gain
 from eval.tuning.confidence import LabelledCall, calibrated, limit_of, study
 from tooldecoding.decoding.calibration import USUAL, Calibration
 
@@ -52,6 +53,24 @@ def test_too_few_calls_show_no_risk() -> None:
     limit = limit_of(perfect * 90, USUAL, 0.05)
     assert limit is not None and USUAL.probability(0.9) - 1e-5 < limit <= USUAL.probability(0.9)
     assert limit_of([*perfect * 90, LabelledCall("d", 0.9, False)], USUAL, 0.05) is None, "equal calls pass together"
+
+
+def test_whether_one_score_ranks_better_than_another() -> None:
+    """The difference of two AUROCs; of two scores that are alike, one in twenty is found to be better."""
+    random, found = np.random.default_rng(0), []
+    for _ in range(60):
+        right = random.random(120) < 0.5
+        first, second = ([*zip(right + random.normal(size=120), right, strict=True)] for _ in range(2))
+        gain, p = auroc_gain(first, second, range(120)) or (None, 0.0)
+        ranks = [auroc([score for score, _ in each], list(right)) or 0 for each in (first, second)]
+        assert (
+            gain is not None and gain.value == pytest.approx(ranks[0] - ranks[1]) and gain.low < gain.value < gain.high
+        )
+        found.append(p)
+    assert sum(p < 0.05 for p in found) <= 8 and min(p for p in found) < 0.3 < max(found)
+    answers = [(0.9, True), (0.2, False), (0.4, True)]
+    assert (auroc_gain(answers, answers, "abc") or [None, 0])[1] == 1
+    assert auroc_gain(answers, [(0.5, True)] * 3, "abc") is None
 
 
 def test_the_record() -> None:

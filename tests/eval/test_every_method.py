@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -118,11 +119,14 @@ def test_an_answer_ends_before_its_stop(beams: int) -> None:
 def test_greedy_takes_the_likeliest_token_each_time() -> None:
     (llama, tokenizer), options = model(), replace(OPTIONS, max_text_tokens=8)
     [prediction] = PlainDecoder(llama, tokenizer).run(requests(options, ["User: go"], stop=None))
-    ids, written = tokenizer.encode("User: go"), list[int]()
+    ids, written, chances = tokenizer.encode("User: go"), list[int](), list[float]()
     with torch.inference_mode():
         for _ in range(8):
-            written.append(int(llama(torch.tensor([ids + written])).logits[0, -1].argmax()))
+            likeliest = llama(torch.tensor([ids + written])).logits[0, -1].softmax(-1).max(-1)
+            written.append(int(likeliest.indices))
+            chances.append(float(likeliest.values))
     assert prediction.text == tokenizer.decode(written, skip_special_tokens=True).strip()
+    assert prediction.score == pytest.approx(geometric_mean(chances), rel=1e-4)
 
 
 def test_where_a_turn_ends() -> None:
@@ -147,6 +151,7 @@ def test_samples_without_temperature_are_one_order(form: str, temperature: float
             format=form, template="api-bank", samples=samples, sample_temperature=temperature, tool_choice="auto"
         )
         assert [p.written for p in found] == [r.text for r in direct]
+        assert [p.score for p in found] == [1.0 if r.calls else None for r in direct]
         for prediction, result in zip(found, direct, strict=True):
             alone = [c.candidates[0].text for c in result.calls]
             assert [c["text"] for c in prediction.candidates] == [text for text in alone for _ in range(samples)]
@@ -161,6 +166,8 @@ def test_samples_depend_on_the_seed_alone() -> None:
     assert texts(sampled(samples=2, max_calls=1)) == [candidates[:2] for candidates in single]
     assert texts(sampled(samples=4, seed=1)) != found
     assert all(len(set(candidates)) > 1 for candidates in found)
+    for prediction, candidates in zip(sampled(samples=4, max_calls=1), single, strict=True):
+        assert prediction.score == max(map(candidates.count, candidates)) / 4
 
 
 def test_samples_share_the_prompt() -> None:

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,24 @@ def test_how_well_scores_tell_right_from_wrong(tmp_path: Path, report: Report) -
     [row] = table(text, "Confidence")
     assert (row["answers"], row["AUROC"]) == ("4", f"{1.5 / 3:.3f}") and row["surest 25%"].startswith("100.0")
     assert row["surest 100%"].startswith("75.0") and "coverage-sgd.png" in text
+
+
+def test_scores_of_two_methods_on_the_same_samples(tmp_path: Path, report: Report) -> None:
+    right = [n % 2 == 0 for n in range(60)]
+    scores = score_rows(*(None if each else "value" for each in right))
+    texts = score_rows(*(None if each else "awareness" for each in right))  # greedy's without calls are none to rank
+    runs = []
+    for benchmark, name in product(("sgd", "acebench"), ("ours", "greedy", "deaf")):
+        rows = texts if name == "greedy" and benchmark == "sgd" else scores
+        sure = [0.5 if name == "deaf" else 0.3 + each / 4 + n % 7 / 20 for n, each in enumerate(right)]
+        given = [prediction_row(row) | {"score": s} for row, s in zip(rows, sure, strict=True)]
+        runs.append(write_run(tmp_path / f"{benchmark}-{name}", rows, name, {}, given, benchmark=benchmark))
+    text = report(*runs)
+    ours, greedy, deaf = table(text, "Confidence, all benchmarks")
+    assert (ours["answers"], greedy["answers"], greedy["in both"], deaf["in both"]) == ("120", "90", "90", "120")
+    assert (ours["gain"], deaf["AUROC"], deaf["p"]) == ("-", "0.500", "0.0010")
+    assert deaf["gain"].startswith(f"{0.5 - float(ours['AUROC']):+.3f} (-0.")
+    assert table(text, "Confidence")[1]["gain"] == "-", "greedy has no wrong call on SGD"
 
 
 def test_greedy_is_there_in_two_readings(tmp_path: Path, report: Report) -> None:
