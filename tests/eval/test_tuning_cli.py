@@ -9,8 +9,10 @@ import pytest
 
 from command_line import CASES, Cli, assert_bad
 from eval.options import EvalOptions
+from tooldecoding.cli.agent import AgentCommand
 from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.parsed_arguments import read_config
+from tooldecoding.options.serve_command import ServeCommand
 
 QUICK = ("--max-value-tokens", 4, "--max-text-tokens", 8, "--latency-prompts", 2)
 FEW = ("--level", 0.49, "--margin", 100)
@@ -47,7 +49,8 @@ def test_a_benchmark(cli: Cli, tuned: Path, data: Path, tmp_path: Path, tiny_mod
     assert all(row["total"] == 4 and row["latency"]["median_ms"] > 0 for row in result["limits"])
 
     deployed = read_config(str(out / "deployment.yaml"), DecodeCommand)
-    assert deployed == read_config(str(out / "deployment.yaml"), EvalOptions)
+    for other in (EvalOptions, ServeCommand, AgentCommand):
+        assert deployed == read_config(str(out / "deployment.yaml"), other)
     assert (deployed["order_limit"], deployed["model"]) == (result["chosen"]["order_limit"], tiny_model_path)
     DecodeCommand(**deployed)
     tools, dialogue = CASES / "tools.jsonl", tmp_path / "dialogue.jsonl"

@@ -1,7 +1,7 @@
 """``tooldecoding agent``."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import indent
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +37,8 @@ _NO_ANSWER: Final = {
     "turns": "--max-turns is reached",
 }
 
+_CERTAIN: Final = 0.5
+
 _SHOWN: Final = 500
 """Characters of a result that are printed."""
 
@@ -48,7 +50,7 @@ class AgentCommand(McpOptions, ModelOptions):
     prompt: str = option(..., "The question; - reads stdin, and then nobody can be asked.", metavar="TEXT")
     yes: bool = option(False, "Ask only for calls below --min-confidence.", only="command line")
     allow: tuple[str, ...] = option((), "Never ask for this tool.", metavar="NAME", only="command line")
-    min_confidence: Share = option(0.5, "What --yes takes as certain enough.", metavar="P")
+    min_confidence: Share | None = option(None, "What --yes takes as certain enough.", metavar="P", default_text="0.5")
     max_turns: Count = option(MOST_TURNS, "Most answers of the model, calls and text.")
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
     json: bool = option(False, "Print one JSON object for each event.")
@@ -70,7 +72,7 @@ class _Approval:
         return sys.stdin.readline().strip() or None
 
     def __call__(self, call: "Event") -> bool:
-        is_sure = call.call_confidence >= self._command.min_confidence
+        is_sure = call.call_confidence >= (self._command.min_confidence or 0.0)
         if call.name in self._command.allow or (self._command.yes and is_sure):
             return True
         if not self._somebody:
@@ -85,6 +87,8 @@ def agent(given: ParsedArguments) -> None:
     from tooldecoding.agents.agent import Agent
 
     command = given.merge(AgentCommand, {})
+    if command.min_confidence is None:  # as deployment.yaml says it where no risk was given
+        command = replace(command, min_confidence=_CERTAIN)
     if not command.servers:
         raise ConfigError("an agent needs tools: give --mcp SERVER or --mcp-config FILE.json")
     question: str | None = read_input("-", PromptError)[0] if command.prompt == "-" else command.prompt
