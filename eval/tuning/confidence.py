@@ -50,6 +50,11 @@ def calibrated(calls: Sequence[LabelledCall]) -> Calibration:
     return Calibration(*(round(float(weight), 3) for weight in found))
 
 
+def ranking(calls: Sequence[LabelledCall]) -> float | None:
+    """Return how well scores tell right calls from wrong ones, as AUROC; None without both."""
+    return auroc([call.score for call in calls], [call.right for call in calls])
+
+
 def limit_of(calls: Sequence[LabelledCall], calibration: Calibration, risk: float) -> float | None:
     """Return the smallest confidence above which at most the share ``risk`` of calls is wrong; None if none shows."""
     rows = sorted(((calibration.probability(call.score), call.right) for call in calls), reverse=True)
@@ -77,7 +82,7 @@ def study(calls: Sequence[LabelledCall], risk: float | None, seed: int) -> dict[
         "right": sum(call.right for call in calls),
         "offset": calibration.offset,
         "slope": calibration.slope,
-        "auroc": auroc([call.score for call in calls], [call.right for call in calls]),
+        "auroc": ranking(calls),
         "calibration_error_by_default": _calibration_error(calls, USUAL),
     }
     dialogues = sorted({call.dialogue for call in calls})

@@ -31,6 +31,7 @@ def limit_table(record: Record) -> Table:
     notes = [
         f"Over {record['samples']} samples.",
         "Accuracy with 95 % intervals; value errors removed, in %, of those of limit 1 (paper, table 4).",
+        "AUROC: how well confidence tells right answers from wrong ones; 0.5 is by chance.",
         f"Milliseconds of one prompt decoded alone: median (quartiles) over {limits[0]['latency']['prompts']} prompts, "
         "interleaved; times 1: median ratio to limit 1 with its 95 % interval.",
     ]
@@ -40,7 +41,7 @@ def limit_table(record: Record) -> Table:
         notes.append(f"Decoded again, because a call before another one was voted otherwise: {', '.join(again)}.")
     if failures := record["failures"]:
         notes.append(f"Could not be decoded, and count as wrong: {len(failures)}; the first: {failures[0]}.")
-    return Table("Order limit", (*columns, "ms", "times 1", "passes"), tuple(rows), 0, tuple(notes))
+    return Table("Order limit", (*columns, "AUROC", "ms", "times 1", "passes"), tuple(rows), 0, tuple(notes))
 
 
 def _limit_cells(row: Record, chosen: int | None) -> tuple[str, ...]:
@@ -48,6 +49,7 @@ def _limit_cells(row: Record, chosen: int | None) -> tuple[str, ...]:
     p = NONE if row["p"] is None else probability(row["p"])
     cells = [_marked(str(row["limit"]), row["limit"] == chosen), _percent(row), p, str(row["value_errors"])]
     cells.append(NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}")
+    cells.append(NONE if row["auroc"] is None else f"{row['auroc']:.3f}")
     return (*cells, *_latency_cells(row["latency"]), f"{row['latency']['passes']:.1f}")
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from eval.statistics import Accuracy
 from eval.tuning.choice import Choice, choose, demand_enough, p_of_loss
-from eval.tuning.confidence import study
+from eval.tuning.confidence import ranking, study
 from eval.tuning.decoded_prompt import VoteOptions
 from eval.tuning.evidence import Evidence
 from eval.tuning.latency import latency
@@ -112,6 +112,7 @@ class Tuner:
                 "candidate": limit in self.wanted.limits,
                 **_accuracy(right[limit]),
                 "value_errors": errors[limit],
+                "auroc": ranking(self.evidence.labelled(options)),
                 "value_errors_removed_percent": 100 * (errors[1] - errors[limit]) / errors[1] if errors[1] else None,
                 "again": self.evidence.again[options],
                 "latency": latency(measured, options, every[1], self.seed),

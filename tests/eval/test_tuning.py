@@ -163,6 +163,11 @@ def test_curve_and_value_errors(tmp_path: Path) -> None:
     assert deployed(found) == VoteOptions(1)
 
 
+def test_each_limit_says_how_well_its_confidence_ranks(tmp_path: Path) -> None:
+    found = tune(tmp_path, [(LAMP, LAMP)] * 5 + [(WRONG, LAMP)] * 3)
+    assert counts(found, "auroc") == [0.5, 1.0] and "1.000" in tables(found)[0].rows[1]
+
+
 TEXT, WHOLE, FLAG = ({"type": kind} for kind in ("string", "integer", "boolean"))
 TOOLS = extract(
     [
