@@ -9,7 +9,7 @@ from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.grammar.value_grammar import Constraint, ValueGrammar, value_grammar
 from tooldecoding.decoding.name_trie import NameTrie, demand_distinct
-from tooldecoding.decoding.next_call import NextCall
+from tooldecoding.decoding.next_call_odds import NextCallOdds
 from tooldecoding.engines.engine import Need
 from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.formats.call_format import INDEX, CallFormat
@@ -167,7 +167,7 @@ class CompiledTools:
         self._table = table
         self._specs = decided.tools
         self._names: dict[int, NameTrie] = {}
-        self._next_calls: dict[tuple[int, str | None], NextCall] = {}
+        self._next_calls: dict[tuple[int, str | None], NextCallOdds] = {}
         self.names(0)  # a wrong name is told before decoding
         for tool in decided.tools:
             demand_distinct([call_format.key(p.name) for p in tool.parameters], f"keys of {tool.name}")
@@ -188,7 +188,7 @@ class CompiledTools:
         found = self.names(0).called(written)
         return None if found is None else self.tools[found[0]]
 
-    def next_call(self, number: int, only: str | None) -> NextCall | None:
+    def next_call(self, number: int, only: str | None) -> NextCallOdds | None:
         """Return the choice between a call, by its number, and the end of all calls.
 
         None if the format has no end of all calls, and the tokenizer none of a turn.
@@ -203,7 +203,7 @@ class CompiledTools:
         number = number if INDEX in self.call_format.next_call + self.call_format.bracket else 1
         if (number, only) not in self._next_calls:
             tools = [tool for tool in self._specs if only in (None, tool.name)]
-            self._next_calls[number, only] = NextCall(tools, self.call_format, number)
+            self._next_calls[number, only] = NextCallOdds(tools, self.call_format, number)
         return self._next_calls[number, only]
 
     def __getitem__(self, name: str) -> CompiledTool:

@@ -17,7 +17,7 @@ from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
 from tooldecoding.decoding.dialect_search import DialectSearch
 from tooldecoding.decoding.free_text import FreeText, TextMode, TextRules, attempt_pattern
 from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer, to_ask
-from tooldecoding.decoding.next_call import CallsAsList, NextCall
+from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
 from tooldecoding.decoding.order_decoder import OrderDecoder
 from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.formats.call_format import Call, CallFormat
@@ -199,7 +199,7 @@ class PromptDecoder:
         most, context = self._options.max_tokens, self._table.join(self._prompt_ids[-_TAIL:])
         return most is None or len(self._table.encode_after(context, text.encode())) <= most
 
-    def _next_call(self, number: int) -> NextCall | None:
+    def _next_call(self, number: int) -> NextCallOdds | None:
         """Return the choice between a further call, by its number, and the end; None if there is no choice."""
         if not self._format.parallel or number >= self._options.max_calls:
             return None
@@ -263,7 +263,7 @@ class PromptDecoder:
         named.write(call_format.separator.join(pairs) + call_format.end_of(not pairs))
         return named
 
-    async def _goes_on(self, branch: Branch, next_call: NextCall, call: Call) -> bool:
+    async def _goes_on(self, branch: Branch, next_call: NextCallOdds, call: Call) -> bool:
         """Let the model choose whether another call follows, if there is room for one; ends the branch if not."""
         room = branch.room_behind
         goes_on = room is None or room >= self._reserve

@@ -1,4 +1,4 @@
-"""The choice behind a call: another call, or the end of all calls."""
+"""How likely another call follows a call, as log-odds; ``PromptDecoder`` decides by them."""
 
 import bisect
 import json
@@ -17,7 +17,7 @@ from tooldecoding.tokens.token_texts import END
 _FURTHER: Final = ",\n"
 
 
-class NextCall:
+class NextCallOdds:
     """The choice behind a call: another call follows only if the model wants one (``tooldecoding.tokens.log_odds``).
 
     White space does not tell them apart: models write it as they like. A format without a closer ends where the model
