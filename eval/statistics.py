@@ -185,6 +185,8 @@ def sign_flips(differences: Sequence[int], clusters: Sequence[Hashable]) -> floa
 
     ``differences``: such as 1 where only the first is right, -1 where only the second is.
     """
+    # differences 1, 1, 0, -1 of the dialogues a, a, b, c: sums 2 and 1, so -3, -1, 1, 3 are equally likely; as far from
+    # 0 as the 1 that was found are all four, and p is 1
     sums = [abs(int(s)) for s in _sums(differences, clusters).values() if s]
     reach = sum(sums)
     chance = np.zeros(2 * reach + 1)

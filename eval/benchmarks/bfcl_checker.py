@@ -63,6 +63,8 @@ def _check_parallel(functions: Functions, calls: Sequence[Call], truth: Sequence
     if len(calls) != len(truth):
         return _wrong_count(checker, calls, truth)
     free = list(range(len(calls)))
+    # answers a in [1, 2] and a in [1], calls f(a=1), f(a=2): the first answer takes f(a=1), and the second finds none;
+    # with the answers the other way round both are found
     for number, answer in enumerate(truth):
         function = _documented(functions, tool_name(answer))
         reasons = []
@@ -132,6 +134,16 @@ def check_value(key: str, value: Any, documented: Any, alternatives: Any) -> Fau
     stands, without the leniency that texts, lists and dicts get.
 
     ScorerCrash if the official scorer would end with an exception.
+
+    ======== ============== ===================== =====================================
+    type     value          alternatives
+    ======== ============== ===================== =====================================
+    string   "new york"     ["New York", "NYC"]   right: case and some marks do not count
+    float    5              [5.0]                 right: an int is a float
+    integer  5.0            [5]                   type_error:simple, not the other way
+    dict     {"x": 1}       [{"x": [1, 2],        right: y may be left out
+                            "y": ["", 3]}]
+    ======== ============== ===================== =====================================
     """
     alternatives = _alternatives_of(key, alternatives)
     name = _part(documented, "type")

@@ -61,7 +61,15 @@ def call_grammar(
     """Return the grammar of calls.
 
     A call has a documented name, then its required keys and any of the others, in the order of the documentation. JSON
-    formats have the arguments' JSON Schema as a rule of its own; the values of others are written out.
+    formats have the arguments' JSON Schema as a rule of its own; the values of others are written out. A tool ``sail``
+    with the required text ``to`` and the optional integer ``crew``, in the format pythonic, at most two calls::
+
+        start: "[" call (further){0,1} "]" ("\\n")?
+        further: ", " call
+        call: call_0
+        call_0: "sail(" ("to=" value_0 (", " "crew=" value_1)?) ")"
+        value_0: TEXT
+        value_1: INT
 
     Parameters
     ----------

@@ -62,6 +62,8 @@ def value_slots(
     judge : callable
         The benchmark's, or one that remembers its verdicts.
     """
+    # reference book(city="Rome", nights=2); orders book(city="Rome", nights=3), book(nights=2, city="Rome, IT"):
+    # city is right by the first order, nights by the second, for each value is judged within the reference
     if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].tool.name != sample.calls[0].name:
         return []
     questions = _Questions(sample, benchmark, judge)
