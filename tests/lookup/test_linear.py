@@ -80,7 +80,7 @@ REPEATED = [
     (GEMMA, "a:{", ""), (GEMMA, "a", ""),
     ("", '<function name="a"><params><param name="', ""),
     ("<function><name>f</name><parameters>", "<parameter><name>a</name>", ""),
-    ("<tool><name>f</name>", "<a>b</a> c", "<parameters></parameters></tool>"),
+    ("<tool><name>f</name>", "<a>b</a> c", "<parameters></parameters></tool>"), ("", "<tool><name>f</name>", ""),
 ]  # fmt: skip
 """What stands before a piece, the piece that is repeated, and what stands behind."""
 WORST = {
