@@ -80,7 +80,7 @@ REPEATED = [
     (GEMMA, "a:{", ""), (GEMMA, "a", ""),
     ("", '<function name="a"><params><param name="', ""),
     ("<function><name>f</name><parameters>", "<parameter><name>a</name>", ""),
-    ("<tool><name>f</name>", "<a>b</a> c", "<parameters></parameters></tool>"), ("", "<tool><name>f</name>", ""),
+    ("<tool><name>f</name>", "<a>b</a> c", "<parameters></parameters></tool>"),
 ]  # fmt: skip
 """What stands before a piece, the piece that is repeated, and what stands behind."""
 WORST = {
@@ -122,3 +122,7 @@ def read(text):
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
     assert_linear(read, WORST[worst], 15_000)
+
+
+def test_elements_that_nothing_closes_are_not_searched_to_the_end_of_the_text():
+    assert_linear(read, lambda n: "<tool><name>f</name>" * (n // 20), 150_000)
