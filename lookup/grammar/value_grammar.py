@@ -206,7 +206,7 @@ def _bounded(schema: ValueSchema, notation: Notation) -> ValueGrammar:
     parser = None if schema.unsatisfiable else whole_parser(schema.lazy_schema, notation)
     if parser is None or parser.size > MAX_CLOSING:
         raise DocumentationError(
-            f"{schema.contradiction}: document what can be written in {MAX_CLOSING} bytes, or leave the key out"
+            f"{schema.contradiction} in at most {MAX_CLOSING} bytes: correct what it says, or leave the key out"
         )
     _make_all(parser)
     return ValueGrammar(parser)

@@ -69,6 +69,10 @@ SINK = (
     'sink(string: str # STRING\n\nA string, null: str? = "the default" # A nullable one, '
     "one: str | float = 20 # a oneof) -> All."
 )
+NESTED = (
+    "namespace functions {\n\n// Finds.\ntype find = (_: {\nwhere?: {\n// A city.\ncity: string,\n},\n"
+    "counts: Record<string, number>,\n}) => any;\n\n} // namespace functions"
+)
 BROWSER = "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n}\n\n"
 HERMES_3 = (
     '<tools> {"type": "function", "function": {"name": "f", "description": "f(a: int, b: list[str]) - Does "it".\n\n'
@@ -95,9 +99,10 @@ F_AND_G = ['f(a!: int # It\'s {a}., b: list[str]) -> Does "it".', "g() -> Ends."
         (HERMES_3, F_AND_G, 0),
         (FUNCTION_GEMMA, F_AND_G, 0),
         (HARMONY, ["get_location() -> Where one is.", SINK], 0),
+        (NESTED, ["find(where: {city!: str # A city.}, counts!: dict[float]) -> Finds."], 0),
         (BROWSER + HARMONY, ["get_location() -> Where one is.", SINK], 1),  # built-in tools are none
     ],
-    ids=["hermes 3", "function gemma", "harmony", "browser"],
+    ids=["hermes 3", "function gemma", "harmony", "nested", "browser"],
 )
 def test_listings_without_rendered_prompts(text, tools, unread):
     found = extract(text)

@@ -84,7 +84,7 @@ PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
             ({"parameters": PROPERTIES, "required": ["b"]}, ": 'required' names 'b'"),
             ({"input_parameters": [1]}, ": expected 'input_parameters' to be an object"),
             ({"input_parameters": {"a": 3}}, ", parameter 'a': expected an object"),
-            ({"input_parameters": {"": {}}}, ": expected a parameter's key to be a text"),
+            ({"input_parameters": {"": {}}}, ": expected a parameter to have a name, found the text ''"),
         ]),
         *(({"name": "f", "parameters": {"properties": {"a": spec}}}, f"tool 'f', parameter 'a': expected {expected}")
           for spec, expected in [

@@ -140,6 +140,12 @@ def test_what_documents_a_tool(source: Any, tools: list[str]) -> None:
         ({"description": "Required. The city."}, None, True, "prose"),
         ({"description": "[Optional] The city. Default is auto."}, None, False, "prose"),
         ({"description": "The city (required)"}, None, True, "prose"),
+        ({"description": "(Required, string) The city."}, None, True, "prose"),
+        ({"description": "The city (required, if there is no zip)."}, None, False, "habit"),
+        ({"description": "**Required.** The city."}, None, True, "prose"),
+        ({"description": "必填。城市"}, None, True, "prose"),
+        ({"description": "城市\uff08可选\uff09"}, None, False, "prose"),
+        ({"description": "可选: 北京, 上海"}, None, False, "habit"),  # choices
         ({"default": None}, None, False, "default"),
         ({"type": "str, optional"}, None, False, "flag"),
         ({"type": "str, required"}, [], True, "flag"),

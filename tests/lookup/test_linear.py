@@ -122,3 +122,7 @@ def read(text):
 @pytest.mark.parametrize("worst", WORST)
 def test_doubling_the_text_doubles_the_time(worst):
     assert_linear(read, WORST[worst], 15_000)
+
+
+def test_elements_that_nothing_closes_are_not_searched_to_the_end_of_the_text():
+    assert_linear(read, lambda n: "<tool><name>f</name>" * (n // 20), 150_000)

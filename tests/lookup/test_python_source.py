@@ -112,6 +112,7 @@ def test_a_signature_line_extracts_to_itself(tool):
     head = f"{tool.name}({listed(tool)}) -> dict[str, int]"
     undescribed = ToolSpec(tool.name, tool.description, tuple(bare(p) for p in tool.parameters))
     lines = [f"{head} - {tool.description}", f"- `{head}` \u2014 {tool.description}", f"{head}  # {tool.description}"]
+    lines.append(f"* **{tool.name}**{head.removeprefix(tool.name)} - {tool.description}")
     if not tool.description.endswith((";", "{", "=>")):
         lines.append(f"{head}: {tool.description}")
     for line in lines:

@@ -287,7 +287,7 @@ def test_a_required_key_that_is_not_described_may_be_what_the_schema_allows() ->
         value_grammar(found, "json")
 
 
-@pytest.mark.parametrize("word", ["input_parameters", "inputSchema"])
+@pytest.mark.parametrize("word", ["input_parameters", "inputSchema", "parametersJsonSchema"])
 def test_a_json_schema_is_one_under_every_name(word: str) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["a"]}
     for written in (schema, {"properties": schema["properties"], "required": ["a"]}, schema | {"x-own": 1}):

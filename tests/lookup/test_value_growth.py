@@ -111,7 +111,7 @@ def wide(depth: int) -> ValueType:
 
 @pytest.mark.parametrize("notation", ONE_OF_EACH)
 def test_unreasonable_documentation_is_an_error_that_names_the_key(notation: Notation) -> None:
-    with pytest.raises(DocumentationError, match=r"key 'x': .*no value can obey .* in \d+ bytes"):
+    with pytest.raises(DocumentationError, match=r"key 'x': .*no value can obey .* in at most \d+ bytes"):
         value_grammar(spec(tree(3, 24)), notation)
 
 

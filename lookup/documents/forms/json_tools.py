@@ -3,8 +3,8 @@
 JSON Schema, as in BFCL, OpenAI, Anthropic, MCP and UltraTool:
 ``{"name", "description", "parameters": {"type", "properties", "required"}}``, bare or inside
 ``{"type": "function", "function": {...}}``. Other names of ``parameters`` are ``inputSchema``, ``input_schema``,
-``input_parameters`` and ``arguments``. A key is then optional, as in JSON Schema; under ``arguments`` it is unknown,
-because UltraTool never lists required keys.
+``input_parameters``, ``arguments`` and Gemini's ``parametersJsonSchema``. A key is then optional, as in JSON Schema;
+under ``arguments`` it is unknown, because UltraTool never lists required keys.
 
 API-Bank: ``{"name", "description", "input_parameters": {key: {"type", "description"}}}``; a key is then required.
 
@@ -38,7 +38,10 @@ _SCHEMA_WORDS: Final = frozenset(
         "propertyNames", "minProperties", "maxProperties", "unevaluatedProperties", "nullable",
     }
 )  # fmt: skip
-_SCHEMA_KEYS: Final = ("parameters", "inputSchema", "input_schema", "args_schema", "arguments", "input_parameters")
+_SCHEMA_KEYS: Final = (
+    *("parameters", "inputSchema", "input_schema", "args_schema", "arguments", "input_parameters"),
+    *("parametersJsonSchema", "parameters_json_schema"),
+)
 _FLAT_KEYS: Final = ("parameters", "parameter_definitions", "inputs", "args", "arguments")
 _FLAT_WORDS: Final = frozenset({"type", "param_type", "description"})
 _RESULT_KEYS: Final = ("outputSchema", "output_schema", "output_parameters", "response", "returns")

@@ -18,7 +18,8 @@ from lookup.errors import LiteralError
 from lookup.scanning import bounded, end_of_line, indented_end, skip
 
 _LINE = re.compile(
-    r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)(?P<list>\()",
+    r"^(?P<indent>[ \t]*)(?:(?:[-*+•]|\d{1,4}[.)])[ \t]+)?(?P<marks>[`*]{0,3})(?P<name>[^\W\d][\w.-]*)"
+    r"(?:(?P=marks))?(?P<list>\()",
     re.MULTILINE,
 )
 _ARROW = re.compile(r"[ \t]*(?:->|\u2192)[ \t]*")
@@ -61,7 +62,7 @@ def _read_head(text: str, match: re.Match[str], limit: int) -> _Head | None:
         return None
     line_end = end_of_line(text, signature.end)
     position = skip(_MARKS, text, signature.end)
-    closed = position > signature.end  # whether the marks before the name are closed behind the signature
+    closed = position > signature.end or text[match.start("list") - 1] in "`*"  # whether the marks are closed by now
     returns = None
     if arrow := _ARROW.match(text, position):
         return_end = _return_end(text, arrow.end(), line_end)

@@ -33,7 +33,7 @@ MAX_DEFINITIONS: Final = 50
 _OWN_NAMESPACE: Final = "functions"
 
 _NAMESPACE = re.compile(r"^[ \t]*namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE)
-_CLOSING = re.compile(r"^\}(?!\))", re.MULTILINE)
+_CLOSING = re.compile(r"^\}(?![ \t]*[),;|&\[])", re.MULTILINE)  # not that of an object in a type
 _DECLARATION = re.compile(
     r"""^[ \t]*(?:type[ \t]+(?P<type>[^\s=<>(){};]{1,200})[ \t]*=(?!=)
         |interface[ \t]+(?P<interface>[\w$]{1,200})[ \t]*(?=\{))""",

@@ -222,6 +222,8 @@ class TypeReader:
         if self._text.startswith("<", self.position):
             self.expect("<")
             element = self.type()
+            while self.take(","):  # Record<string, number>
+                element = self.type()
             self.expect(">")
         if name in ("any", "unknown"):
             return {}
@@ -230,6 +232,8 @@ class TypeReader:
         kind = value_type(name).kind
         if kind == "list":
             return _array(element)
+        if kind == "dict" and element:
+            return {"type": "object", "additionalProperties": element}
         if kind == "any":
             if self._commented and not _GOES_ON.match(self._text, self.position):
                 self._fail("the name of a type")  # rather a word in a line of a comment

@@ -42,10 +42,10 @@ def find(text: str) -> Iterator[TextTool]:
         return
     for start, limit in bounded(_START, text):
         closing = f"</{start['tag']}>"
-        end = text.rfind(closing, start.end(), limit)
+        end = max(text.rfind(closing, start.end(), limit), 0)
         first = text.find(_PARAMETERS, start.end(), end)
         last = text.rfind("</parameters>", start.end(), end)
-        if end < 0 or first < 0 or last < first:
+        if first < 0 or last < first:
             continue
         description = _words(text, start.end(), first).get("description", "").strip()
         schema = _schema(text, first + len(_PARAMETERS), last)

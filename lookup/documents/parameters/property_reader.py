@@ -168,7 +168,7 @@ class PropertyReader(Schemas):
 
     def _key(self, key: object, spec: object, listed: bool | None, scope: _Scope) -> ParameterSpec:
         if not isinstance(key, str) or not key:
-            raise DocumentationError(f"{scope.where}: expected a parameter's key to be a text, found {shown(key)}")
+            raise DocumentationError(f"{scope.where}: expected a parameter to have a name, found {shown(key)}")
         where = f"{scope.where}, parameter {quoted(key)}"
         schema = None
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it

@@ -9,10 +9,18 @@ from lookup.errors import DocumentationError, shown
 
 _FLAGS: Final = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
-# "[Optional]" or "(optional)" anywhere; a bare word only as a marker at the start of the description.
-_BRACKETED = re.compile(r"[\[(]\s*(optional|required)\s*[\])]", re.IGNORECASE)
-_LEADING = re.compile(r"\s*(?:(optional|required)\s*(?:[.:,;!]|-\s|$)|(optional)\s)", re.IGNORECASE)
-
+_CHINESE: Final = "可选|选填|必填|必选|必需"
+# "[Optional]", "(optional)" or "(Optional, text)" anywhere; a bare word only as a marker at the start of the
+# description. A Chinese "可选:" begins a list of choices.
+_BRACKETED = re.compile(
+    rf"[\[(\uff08\u3010]\s*(optional|required|{_CHINESE})\s*(?:[\])\uff09\u3011]|[,\uff0c](?!\s*(?:if|unless|when)\b))",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(
+    r"\s*(?:[*_]{0,2}(optional|required)[*_]{0,2}\s*(?:[.:,;!]|-\s|$)|(optional)\s"
+    rf"|({_CHINESE})\s*(?:[.,;\u3002\uff0c\uff1b]|$))",
+    re.IGNORECASE,
+)
 
 MAX_SEARCHED: Final = 2000
 """How far a description is searched for a marker. Many keys may share one description."""
@@ -78,7 +86,7 @@ def prose(description: str) -> bool | None:
     match = _LEADING.match(description) or _BRACKETED.search(description, 0, MAX_SEARCHED)
     if not match:
         return None
-    return next(word for word in match.groups() if word).lower() == "required"
+    return next(word for word in match.groups() if word).lower() in ("required", "必填", "必选", "必需")
 
 
 def own_flag(spec: Mapping[str, Any], owner: str) -> bool | None:
