@@ -219,6 +219,8 @@ class OpenList(Bracket):
         if character == ",":
             may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
             return [BetweenMembers(self._next, "comma")] if may_go_on else []
+        if character == "\n":
+            return self.closer_in_its_line()
         if character != self.closer or self._needs_comma:
             return []
         # a list with too few items is ended, and found to be wrong, where no further item is found
@@ -305,5 +307,5 @@ class _Unique(Checked):
         inner = {span for state in self._inner for span in state.all_allowed_ranges()}
         ascii_points = {point for first, stop in inner for point in range(first, min(stop, 128))}
         found = [span for span in inner if span[1] > 128 and self.advance(chr(max(span[0], 128)))]
-        behind = [ord(","), ord(self._inside.closer)]
+        behind = [ord(","), ord("\n"), ord(self._inside.closer)]
         return [*char_ranges(c for c in map(chr, {*ascii_points, *behind}) if self.advance(c)), *found]

@@ -10,7 +10,7 @@ from lookup.errors import DocumentationError
 from lookup.grammar.keys import FreeKeys, Key, KeyRules
 from lookup.grammar.lists import Elements
 from lookup.grammar.literal_values import is_key, is_literal
-from lookup.grammar.notations import Notation, RawText, inside
+from lookup.grammar.notations import Notation, RawText, inside, is_json
 from lookup.grammar.objects import Record
 from lookup.grammar.parsers import ParserState, Union, ValueParser
 from lookup.grammar.plain_parsers import AnyNumbers, Literals, Number
@@ -95,7 +95,7 @@ class NodeParsers:
         match alternative:
             case Constants(values):
                 whole = (int(value) for value in values if isinstance(value, float) and value.is_integer())
-                equal = (*values, *whole) if self.notation == "json" else values  # 2 is 2.0 in JSON
+                equal = (*values, *whole) if is_json(self.notation) else values  # 2 is 2.0 in JSON
                 return [Literals(written_members(equal, self._inside.render, self._is_literal))]
             case Texts():
                 return self._texts(alternative)

@@ -3,6 +3,7 @@
 ``python`` writes Python literals (``days=3``). ``quoted`` writes every value between single quotes (``days='3'``), as
 in API-Bank; strings inside a list or dict have double quotes, or the escaped single ones that models write. A quoted
 value is never empty, because API-Bank's reader skips empty ones. ``json`` writes JSON; a tuple is an array.
+``json-lines`` is JSON whose brackets may be spread over lines, as models do that write their calls so.
 ``python-lists`` is ``python`` with lists for tuples, which parsers of native formats do not read, and ``python-json``
 moreover writes an object that is the whole value as JSON. ``RawText`` and ``BareKeys`` have parameters.
 """
@@ -45,7 +46,7 @@ class BareKeys:
     mark: str
 
 
-Notation = Literal["python", "quoted", "json", "python-lists", "python-json"] | RawText | BareKeys
+Notation = Literal["python", "quoted", "json", "json-lines", "python-lists", "python-json"] | RawText | BareKeys
 
 _RESERVED = f"{chr(RESERVED.start)}-{chr(RESERVED.stop - 1)}"
 _CONTROL = rf"\x00-\x1f\x7f{_RESERVED}"
@@ -120,10 +121,14 @@ def _escaped(text: str) -> str:
 
 
 class Spacing(NamedTuple):
-    """What stands between a key and its value (a bare key ends with its colon itself), and between two members."""
+    """What stands between a key and its value (a bare key ends with its colon itself), and between two members.
+
+    ``lines`` says whether each member, and the closing bracket, may begin in a line of its own.
+    """
 
     colon: str
     comma: str
+    lines: bool = False
 
 
 SPACED: Final = Spacing(": ", ", ")
@@ -178,6 +183,12 @@ _QUOTED: Final = Inside(
 _AS_JSON: Final = Inside(
     (_JSON,), syntaxes.render_json, lambda key: [syntaxes.render_json(key)], (_JSON,), has_tuples=False, syntax=JSON
 )
+_IN_LINES: Final = replace(_AS_JSON, spacing=SPACED._replace(lines=True))
+
+
+def is_json(notation: Notation) -> bool:
+    """Whether all of a notation's values are JSON."""
+    return notation in ("json", "json-lines")
 
 
 @lru_cache(maxsize=64)
@@ -190,6 +201,8 @@ def inside(notation: Notation) -> Inside:
             return _PYTHON_LISTS
         case "quoted":
             return _QUOTED
+        case "json-lines":
+            return _IN_LINES
         case BareKeys(mark):
             return _bare(TextSyntax(mark, mark, f"^{_without(mark.lstrip(chr(10)))}[^]*$"), notation)
     return _AS_JSON
@@ -221,6 +234,7 @@ _RENDERERS: Final = {
     "python": syntaxes.render_literal,
     "quoted": syntaxes.render_quoted,
     "json": syntaxes.render_json,
+    "json-lines": syntaxes.render_json,
     "python-lists": syntaxes.render_python_lists,
     "python-json": syntaxes.render_python_json,
 }

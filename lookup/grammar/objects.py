@@ -183,6 +183,8 @@ class OpenRecord(Bracket):
     def advance(self, character: str) -> Iterable[ParserState]:
         if character == ",":
             return [BetweenMembers(self, "comma")] if self._unused or self._free_keys else []
+        if character == "\n":
+            return self.closer_in_its_line()
         return [self.continuation] if character == self.closer and self._may_end else []
 
     def completion(self) -> str:

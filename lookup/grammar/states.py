@@ -13,6 +13,9 @@ from lookup.grammar.parsers import END, CharRange, Fixed, ParserState, ValuePars
 _NEVER_FIRST: Final = range(0x80, 0xC2)
 """Bytes that begin no character in UTF-8."""
 
+_WIDEST: Final = 64
+"""Spaces that a line may begin with."""
+
 
 def advance(states: Sequence[ParserState], text: str, most: int | None = None) -> list[ParserState]:
     """The states after ``text`` was added to a prefix; empty if no literal begins so. At most ``most`` are kept.
@@ -169,8 +172,35 @@ class Bracket(ParserState):
         """The parser of the last key's value."""
         return None
 
+    def closer_in_its_line(self) -> "list[ParserState]":
+        """The state behind a line break before the closing bracket; none if it may not stand there."""
+        return [_NewLine(self)] if self.spacing.lines and list(self.advance(self.closer)) else []
+
     def allowed_ranges(self) -> list[CharRange]:
-        return char_ranges(character for character in ("," + self.closer) if self.advance(character))
+        return char_ranges(character for character in f",\n{self.closer}" if self.advance(character))
+
+
+class _NewLine(ParserState):
+    """In the white space before a closing bracket that stands in a line of its own."""
+
+    def __init__(self, inside: Bracket, indent: int = 0) -> None:
+        self.continuation = inside.continuation
+        self._inside = inside
+        self._indent = indent
+
+    def advance(self, character: str) -> Iterable[ParserState]:
+        if character == " " and self._indent < _WIDEST:
+            return [_NewLine(self._inside, self._indent + 1)]
+        return self._inside.advance(character) if character == self._inside.closer else []
+
+    def allowed_ranges(self) -> list[CharRange]:
+        return char_ranges(self._inside.closer + " " * (self._indent < _WIDEST))
+
+    def completion(self) -> str:
+        return self._inside.closer
+
+    def identity(self) -> tuple[object, ...]:
+        return _NewLine, self._inside, self._indent
 
 
 class BracketParser(ValueParser):
@@ -188,13 +218,19 @@ class BracketParser(ValueParser):
 
 
 class BetweenMembers(ParserState):
-    """Inside a bracket, before a member, a key or a value."""
+    """Inside a bracket, before a member, a key or a value.
 
-    def __init__(self, inside: Bracket, position: BracketPosition, spaced: bool = False) -> None:
+    ``indent``: the spaces behind a line break; None if there was none.
+    """
+
+    def __init__(
+        self, inside: Bracket, position: BracketPosition, spaced: bool = False, indent: int | None = None
+    ) -> None:
         self.continuation = inside.continuation
         self._inside = inside
         self._position: BracketPosition = position
         self._spaced = spaced
+        self._indent = indent
 
     def advance(self, character: str) -> Iterable[ParserState]:
         inside, position = self._inside, self._position
@@ -202,6 +238,9 @@ class BetweenMembers(ParserState):
             return [BetweenMembers(inside, "value")] if character == ":" else []
         if character == " " and not self._spaced and self._space:
             return [BetweenMembers(inside, "space" if position == "comma" else "value", spaced=True)]
+        if character in self._line:
+            indent = 0 if self._indent is None else self._indent + 1
+            return [BetweenMembers(inside, position, spaced=True, indent=indent)]
         if character == inside.closer and position != "value":
             return [inside.continuation] if inside.may_close(position) else []
         return [state for way in self._ways for state in way.advance(character)]
@@ -220,7 +259,14 @@ class BetweenMembers(ParserState):
         found = [span for way in self._ways for span in way.allowed_ranges()]
         space = " " if self._space and not self._spaced else ""
         closer = self._inside.closer if self._position != "value" and self._inside.may_close(self._position) else ""
-        return [*char_ranges(space + closer), *found]
+        return [*char_ranges(space + closer + self._line), *found]
+
+    @property
+    def _line(self) -> str:
+        """The line break that may stand before a member, and a space of its indentation."""
+        if self._indent is not None:
+            return " " if self._indent < _WIDEST else ""
+        return "\n" if self._inside.spacing.lines and self._position in ("opened", "comma") else ""
 
     @property
     def _space(self) -> str:
@@ -236,4 +282,4 @@ class BetweenMembers(ParserState):
         return missing + self._inside.completed(self._position)
 
     def identity(self) -> tuple[object, ...]:
-        return BetweenMembers, self._inside, self._position, self._spaced
+        return BetweenMembers, self._inside, self._position, self._spaced, self._indent

@@ -15,11 +15,13 @@ from lookup.schema.value_schema import ValueSchema, value_schema
 
 Schema = dict[str, Any]
 NOTATIONS: list[Notation] = [
-    "python", "quoted", "json", "python-lists", "python-json", RawText("\n</parameter>"), RawText("</arg_value>"),
-    RawText("</P>", " string=T>", " string=F>"), RawText("\U000f0003"), RawText("</\U000f0003p>", ' s="1">', ' s="0">'),
-    BareKeys("<|q|>"), BareKeys("\U000f0004"),
+    "python", "quoted", "json", "json-lines", "python-lists", "python-json", RawText("\n</parameter>"),
+    RawText("</arg_value>"), RawText("</P>", " string=T>", " string=F>"), RawText("\U000f0003"),
+    RawText("</\U000f0003p>", ' s="1">', ' s="0">'), BareKeys("<|q|>"), BareKeys("\U000f0004"),
 ]  # fmt: skip
-ONE_OF_EACH: list[Notation] = ["python", "quoted", "json", RawText("\n</parameter>"), BareKeys("\U000f0004")]
+ONE_OF_EACH: list[Notation] = [
+    "python", "quoted", "json", "json-lines", RawText("\n</parameter>"), BareKeys("\U000f0004"),
+]  # fmt: skip
 
 
 def documented(schema: Schema) -> ValueSchema:

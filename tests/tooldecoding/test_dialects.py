@@ -85,6 +85,15 @@ def test_a_call_in_the_models_own_dialect(form: str, before: str) -> None:
     assert result.content == before.rstrip("\n") and result.text == before + FORMS[form]
 
 
+@pytest.mark.parametrize("spaces", [1, 2, 4])
+@pytest.mark.parametrize("tags", [["a"], [{"b": [1, {}], "c": "x"}, [], [[2]]], []])
+def test_brackets_over_several_lines_where_the_call_is_so(spaces: int, tags: list[Any]) -> None:
+    arguments = {"type": "x", "tags": tags}
+    text = f"```json\n{indented({'name': 'weather.set', 'arguments': arguments}, spaces)}\n```"
+    result = run(text)
+    assert called(result) == [("weather.set", arguments)] and result.calls[0].candidates[0].text in text
+
+
 @pytest.mark.parametrize("format", [f.name for f in NATIVE_FORMATS])
 def test_every_template_whose_model_writes_a_fence(format: str) -> None:
     assert called(run(FORMS["fence, indented"], format)) == [("get_weather", ROME)]

@@ -6,7 +6,7 @@ from typing import Final
 
 import regex
 
-from lookup.grammar.notations import Notation
+from lookup.grammar.notations import Notation, is_json
 from tooldecoding.formats.dialects import Dialects, Opening
 
 _LONGEST_TAG: Final = 32
@@ -73,7 +73,7 @@ class DialectSearch:
         ``"parameters": {"type": "object"`` is how documentation goes on, and code in an answer may call anything; only
         a documented key makes a call of them, or nothing but the closing bracket.
         """
-        match = (_JSON_KEY if notation == "json" else _PYTHON_KEY).match(behind, partial=True)
+        match = (_JSON_KEY if is_json(notation) else _PYTHON_KEY).match(behind, partial=True)
         if match is not None and match.partial:
             return None
         is_call = match is not None and (match["key"] is None or _read(match["key"]) in self._tools[name])

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from lookup.grammar.literal_values import render_value
-from lookup.grammar.notations import BareKeys, Notation, RawText
+from lookup.grammar.notations import BareKeys, Notation, RawText, is_json
 from lookup.languages.codepoints import RESERVED
 from lookup.literals.syntaxes import render_json
 from tooldecoding.formats.cursor import Reader, read_nothing
@@ -123,7 +123,7 @@ class CallFormat:
 
     def key(self, name: str) -> str:
         """Return the text before the value of a key."""
-        if self.notation == "json":
+        if is_json(self.notation):
             return render_json(name) + (self.key_closer if self.key_closer.startswith(":") else ": ")
         return self.key_opener + name + self.key_closer
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from lookup.grammar.notations import BareKeys, RawText
+from lookup.grammar.notations import BareKeys, RawText, is_json
 from lookup.literals.syntaxes import JSON, PYTHON_OR_JSON, LiteralSyntax, bare_keys
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
 from tooldecoding.formats.cursor import NO_PAIRS, Cursor, ReadCall, UnreadableCallError
@@ -59,7 +59,7 @@ def _read(form: CallFormat, text: str) -> list[ReadCall]:
     if form.notation in ("python", "python-lists", "python-json"):
         return read_python(form, text)
     reader = _Reader(form, text)
-    named_in_json = form.notation == "json" and form.bracket.startswith('"')
+    named_in_json = is_json(form.notation) and form.bracket.startswith('"')
     return reader.objects() if named_in_json else reader.calls()
 
 
@@ -74,7 +74,7 @@ class _Reader:
     def calls(self) -> list[ReadCall]:
         """Read calls of a name among marks and its arguments."""
         cursor, form, calls = self._cursor, self._form, list[ReadCall]()
-        begins_with_brace = form.notation == "json" or isinstance(form.notation, BareKeys)
+        begins_with_brace = is_json(form.notation) or isinstance(form.notation, BareKeys)
         bracket, end = (form.bracket[:-1], form.end[1:]) if begins_with_brace else (form.bracket, "")
         while not calls or self._goes_on():
             self._expect(form.next_call if calls else form.opener)

@@ -270,6 +270,7 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
             parallel=own.parallel,  # else the template could not write the answer in the next turn
             opener=opener,
             bracket=match["bracket"] + line(depth + 1),
+            notation="json-lines" if lines else "json",
             separator="," + (line(depth + 1) or match["line"]),
             key_closer=":" if not match["colon"] else ": ",
             end=end,
