@@ -191,6 +191,7 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
                 "votes": p.votes,
                 "share": p.share,
                 "logprob": p.logprob,
+                "tokens": p.tokens,
                 "truncated": p.truncated,
                 "confidence": confidence,
                 "runner_up": None if p.runner_up is None else _runner_up(p.runner_up),

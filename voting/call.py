@@ -19,6 +19,8 @@ class CandidateValue:
         Mean natural log-probability of the tokens that the model chose; 0.0 if it chose none.
     truncated : bool
         Whether the value reached the token limit and was closed there.
+    tokens : int
+        How many tokens the model chose; at least 1.
     """
 
     key: str
@@ -26,6 +28,7 @@ class CandidateValue:
     text: str
     logprob: float
     truncated: bool = False
+    tokens: int = 1
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class VotedParameter:
         Whether every valid value, including the winner, was closed at the token limit.
     runner_up : VotedParameter or None
         The value that would have won without this one, if any candidate has another.
+    tokens : float
+        Mean number of its tokens over these candidates.
     """
 
     key: str
@@ -81,11 +86,16 @@ class VotedParameter:
     logprob: float
     truncated: bool = False
     runner_up: "VotedParameter | None" = None
+    tokens: float = 1.0
 
     @property
     def score(self) -> float:
-        """In [0, 1]: ``share * exp(logprob)``. It ranks values, but is not a probability."""
-        return min(1.0, self.share * math.exp(min(0.0, self.logprob)))
+        """In [0, 1]: ``share * exp(logprob * sqrt(tokens))``. It ranks values, but is not a probability.
+
+        Without the root a wrong word in a long value hardly counts; with all tokens no long text would be sure
+        (docs/votes.md).
+        """
+        return min(1.0, self.share * math.exp(min(0.0, self.logprob) * math.sqrt(self.tokens)))
 
 
 @dataclass(frozen=True)

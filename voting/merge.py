@@ -15,6 +15,7 @@ class Ballot(NamedTuple):
     logprob: float
     order: tuple[int, ...]
     truncated: bool
+    tokens: int
     reason: str | None
 
 
@@ -117,7 +118,7 @@ def _ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[Candi
                 except TypeCheckError as error:
                     reason = str(error)
                 order = order_ranks(candidate.order, rank)
-                ballots.append(Ballot(value, written.logprob, order, written.truncated, reason))
+                ballots.append(Ballot(value, written.logprob, order, written.truncated, written.tokens, reason))
     return ballots
 
 
@@ -133,6 +134,7 @@ def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
     def voted(identity: Hashable, runner_up: VotedParameter | None = None) -> VotedParameter:
         group = groups[identity]
         chosen, share = min(group, key=lambda b: b.order), len(group) / candidates
-        return VotedParameter(key, chosen.value, len(group), share, means[identity], not ended, runner_up)
+        tokens = sum(b.tokens for b in group) / len(group)
+        return VotedParameter(key, chosen.value, len(group), share, means[identity], not ended, runner_up, tokens)
 
     return voted(ranked[0], *map(voted, ranked[1:2]))

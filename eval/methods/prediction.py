@@ -79,7 +79,8 @@ def candidate_rows(calls: Sequence[Sequence[CandidateCall]]) -> list[dict[str, A
             "order": list(candidate.order),
             "text": candidate.text,
             "values": [
-                {"key": v.key, "text": v.text, "logprob": v.logprob, "truncated": v.truncated} for v in candidate.values
+                {"key": v.key, "text": v.text, "logprob": v.logprob, "truncated": v.truncated, "tokens": v.tokens}
+                for v in candidate.values
             ],
         }
         for number, candidates in enumerate(calls)

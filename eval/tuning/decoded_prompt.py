@@ -129,6 +129,7 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format
             v["text"],
             float(v["logprob"]),
             bool(v["truncated"]),
+            int(v.get("tokens", 1)),
         )
         for v in row["values"]
     )

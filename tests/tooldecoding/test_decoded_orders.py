@@ -184,7 +184,7 @@ def test_confidence_in_what_is_printed() -> None:
     assert call["orders_used"] == 24
     assert [p["share"] for p in call["parameters"]] == [0.75, 1.0, 1.0, 1.0]
     for p in call["parameters"]:
-        score = min(1.0, p["share"] * math.exp(p["logprob"]))
+        score = min(1.0, p["share"] * math.exp(p["logprob"] * math.sqrt(p["tokens"])))
         assert p["confidence"] == ARGUMENT.probability(score) and "needs_confirmation" not in p
     assert call["parameters"][0]["runner_up"] is None  # the other value is cut off
     assert 0 < call["confidence"] < call["name_confidence"] <= 1

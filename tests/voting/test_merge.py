@@ -155,11 +155,17 @@ def test_values_and_their_types(spec: Any, right: list[tuple[Any, Any]], wrong: 
 
 
 @pytest.mark.parametrize(
-    ("share", "logprob", "sure"),
-    [(1.0, 0.0, 1.0), (1.0, 1e-7, 1.0), (0.5, math.log(0.5), 0.25), (1.0, -math.inf, 0.0)],
+    ("share", "logprob", "tokens", "sure"),
+    [
+        (1.0, 0.0, 9, 1.0),
+        (1.0, 1e-7, 1, 1.0),
+        (0.5, math.log(0.5), 1, 0.25),
+        (0.5, math.log(0.5), 4, 0.125),
+        (1.0, -math.inf, 1, 0.0),
+    ],
 )
-def test_confidence_by_hand(share: float, logprob: float, sure: float) -> None:
-    assert VotedParameter("x", "v", 1, share, logprob).score == pytest.approx(sure, rel=1e-12)
+def test_confidence_by_hand(share: float, logprob: float, tokens: float, sure: float) -> None:
+    assert VotedParameter("x", "v", 1, share, logprob, tokens=tokens).score == pytest.approx(sure, rel=1e-12)
 
 
 @given(st.integers(0, 9).map(lambda n: [f"k{i}" for i in range(n)]), st.integers(1, 40), st.integers(0, 5))

@@ -1,6 +1,6 @@
 """How likely a call is right, as a probability: a logistic function of a score, fitted to labelled calls.
 
-The score of an argument is the share of its votes times the probability of its value (``VotedParameter.score``). The
+The score of an argument is the share of its votes times a probability of its value (``VotedParameter.score``). The
 score of a call is the product of those of its arguments and of the probability of its name. It ranks calls well, but is
 no probability: twelve arguments of 0.95 make 0.54.
 """

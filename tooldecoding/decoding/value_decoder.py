@@ -59,7 +59,8 @@ class ValueDecoder:
         self._drafts.note(spec.name, literal.text)
         mean = sum(literal.logprobs) / len(literal.logprobs) if literal.logprobs else 0.0
         value = read_value(literal.text, spec, self._tool.call_format.notation)
-        return CandidateValue(spec.name, value, literal.text, mean, literal.truncated)
+        chosen = max(1, len(literal.logprobs))
+        return CandidateValue(spec.name, value, literal.text, mean, literal.truncated, chosen)
 
     async def _write(
         self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, left: int, next_keys: Sequence[str]
