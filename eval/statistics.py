@@ -89,6 +89,8 @@ def auroc_gain(
     clusters : sequence of hashable
         The cluster of each sample.
     """
+    if not clusters:
+        return None
     numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
     which = [numbers[cluster] for cluster in clusters]
     drawn = np.random.default_rng(0).multinomial(len(numbers), [1 / len(numbers)] * len(numbers), size=_DRAWS)[:, which]

@@ -6,9 +6,7 @@ prediction counts as one that cannot be read. There, ``9**9**9`` hangs the offic
 """
 
 import ast
-import keyword
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
@@ -36,9 +34,6 @@ _OPERATORS: Final[Mapping[type, Callable[..., Any]]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
 }
-
-_RESERVED: Final = frozenset({"from", "class", "return", "false", "true", "id", "and"})
-"""Words that ToolBench writes as ``is_…``."""
 
 
 def decode_calls(text: str) -> list[Call]:
@@ -188,22 +183,3 @@ def _source(node: ast.expr) -> str:
         return ast.unparse(node)
     except ValueError:  # a number of too many digits
         raise UnreadableCallError("a value whose source cannot be written") from None
-
-
-def python_name(name: str) -> str:
-    """Return ``TheClique: Songs`` as ``theclique_songs``, as ToolBench does (its ``standardize`` and ``change_name``).
-
-    A leading digit gets the prefix ``get_``, a reserved word ``is_``. Here, Python's other keywords are reserved, too,
-    and a name of nothing but marks is ``unnamed``.
-    """
-    standard = re.sub(r"_{2,}", "_", re.sub(r"\W", "_", name)).lower().strip("_")
-    if standard[:1].isdigit():
-        standard = f"get_{standard}"
-    if standard in _RESERVED or keyword.iskeyword(standard):
-        return f"is_{standard}"
-    return standard if standard.isidentifier() else "unnamed"
-
-
-def writable_name(name: str) -> str:
-    """Return a name as it is where a call in Python's syntax can have it, otherwise its ``python_name``."""
-    return name if name.isidentifier() and not keyword.iskeyword(name) else python_name(name)

@@ -28,6 +28,7 @@ from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.fed_tokens import FedTokens
+from voting.type_check import vote_identity
 
 Noise = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -111,7 +112,7 @@ class SelfConsistency:
 
 def _agreement(results: Sequence[DecodeResult]) -> float:
     """Return the share of the samples that wrote the most frequent calls, compared in whole."""
-    written = Counter(repr([(call.name, call.arguments) for call in result.calls]) for result in results)
+    written = Counter(vote_identity([[call.name, call.arguments] for call in result.calls]) for result in results)
     return max(written.values()) / len(results)
 
 

@@ -4,11 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from data import DATA, needs_data
-from eval.benchmarks.python_calls import python_name, writable_name
 from eval.benchmarks.registry import BENCHMARKS, find_benchmark
 from eval.commands.eval import BENCHMARK_NAMES
 from eval.errors import EvalError
@@ -175,12 +172,3 @@ def test_what_is_wrong_is_said(tmp_path: Path, what: str, files: Files, said: st
 
 def test_the_help_names_all_benchmarks() -> None:
     assert BENCHMARK_NAMES.split("|") == sorted(BENCHMARKS)
-
-
-@given(st.text())
-def test_names_that_calls_can_have(name: str) -> None:
-    assert python_name(name).isidentifier() and writable_name(name).isidentifier()
-    names = {"TheClique: Songs": "theclique_songs", "3 harbours": "get_3_harbours", "!": "unnamed"}
-    names |= {"id": "is_id", "lambda": "is_lambda"}
-    assert {given: python_name(given) for given in names} == names
-    assert [writable_name(name) for name in ("departureTime", "class", "a b")] == ["departureTime", "is_class", "a_b"]

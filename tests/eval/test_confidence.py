@@ -70,7 +70,7 @@ def test_whether_one_score_ranks_better_than_another() -> None:
     assert sum(p < 0.05 for p in found) <= 8 and min(p for p in found) < 0.3 < max(found)
     answers = [(0.9, True), (0.2, False), (0.4, True)]
     assert (auroc_gain(answers, answers, "abc") or [None, 0])[1] == 1
-    assert auroc_gain(answers, [(0.5, True)] * 3, "abc") is None
+    assert auroc_gain(answers, [(0.5, True)] * 3, "abc") is None and auroc_gain([], [], []) is None
 
 
 def test_the_record() -> None:

@@ -151,6 +151,8 @@ def test_scores_of_two_methods_on_the_same_samples(tmp_path: Path, report: Repor
     assert (ours["gain"], deaf["AUROC"], deaf["p"]) == ("-", "0.500", "0.0010")
     assert deaf["gain"].startswith(f"{0.5 - float(ours['AUROC']):+.3f} (-0.")
     assert table(text, "Confidence")[1]["gain"] == "-", "greedy has no wrong call on SGD"
+    apart = report(runs[0], write_run(tmp_path / "z", scores, "other", {}, given, benchmark="acebench"))
+    assert cells(apart, "Confidence, all benchmarks", "in both", "gain") == [("-", "-"), ("0", "-")]
 
 
 def test_greedy_is_there_in_two_readings(tmp_path: Path, report: Report) -> None:
