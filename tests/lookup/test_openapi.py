@@ -155,7 +155,7 @@ def test_swagger_2():
         *(({"openapi": "3.0.0", "paths": {"/things": {"get": operation}}}, "/things") for operation in (
             None, {"operationId": 3}, {"requestBody": []}, body(1), {"requestBody": {"content": []}},
             *({"parameters": wrong} for wrong in ({"q": {}}, ["q"], [{"in": "query"}], [{"name": "q", "in": ["query"]}],
-                                                  [query("q", schema="string")])),
+                                                  [query("q", schema="a text")])),
         )),
         ({"openapi": "3.0.0", "paths": []}, "paths"), ({"openapi": "3.0.0", "paths": {"/a": []}}, "/a"),
         ({"paths": None}, "no tool"), ({"paths": {"/usr/bin": "x", "@/*": ["src"]}}, "no tool"),

@@ -16,7 +16,8 @@ from lookup.documents.parameters.requiredness import decide, is_required, own_fl
 from lookup.documents.parameters.tool_schemas import Held, Schema, Schemas, branches_of, is_null
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.schema.document import Document, Written
-from lookup.schema.schema import names, with_enum
+from lookup.schema.leaves import meant_pattern
+from lookup.schema.schema import named_type, names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
@@ -170,7 +171,7 @@ class PropertyReader(Schemas):
         if not isinstance(key, str) or not key:
             raise DocumentationError(f"{scope.where}: expected a parameter to have a name, found {shown(key)}")
         where = f"{scope.where}, parameter {quoted(key)}"
-        schema = None
+        schema, spec = None, named_type(spec) or spec
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it
             schema = value_schema(spec, self.document) if self._whole is None else self._whole.key(key)
         if spec is True:  # JSON Schema's schema that allows anything
@@ -205,6 +206,8 @@ class PropertyReader(Schemas):
         held = self.held(spec, scope.active)
         spec = with_enum(held.keywords)
         written = spec.get("type", spec.get("param_type"))
+        if isinstance(text := spec.get("pattern"), str) and text[:1] == "/" and meant_pattern(text) not in (None, text):
+            self.note(f"{scope.where}: of the pattern {quoted(text)}, only what is between the slashes is read")
         if scope.nesting and not self.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
             return _Typed(self._with_enum(kind, spec, scope.where), written if isinstance(written, str) else "", spec)
@@ -260,7 +263,7 @@ class PropertyReader(Schemas):
             return replace(kind, properties=self._keys(merged, {}, scope.inside(), strict=False))
         elif kind.kind == "dict":
             elements = spec.get("additionalProperties")
-        if isinstance(elements, Mapping):
+        if isinstance(elements := named_type(elements) or elements, Mapping):
             elements = [elements]
         elif kind.kind == "dict" or not isinstance(elements, list | tuple):
             return kind
