@@ -106,6 +106,8 @@ class Document:
     ----------
     taken : int
         How many members of its objects were read for display, by all tools together.
+    kept : dict
+        What tools made of it that others make again.
     """
 
     def __init__(
@@ -122,6 +124,7 @@ class Document:
         self._whole = Resource(_name(root) or "", root)
         self._schemas: dict[Any, Schema] = {}
         self.taken = 0
+        self.kept: dict[Any, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires, self._asks)
@@ -191,8 +194,10 @@ class Document:
 
     def is_read_only(self, written: object) -> bool:
         """Whether only responses hold a key with this schema, by its own keywords or by those that hold beside them."""
-        parts = self.parts(written) if isinstance(written, Mapping) else ()
-        return next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
+        if (key := Written(written)) not in self.kept:
+            parts = self.parts(written) if isinstance(written, Mapping) else ()
+            self.kept[key] = next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
+        return cast(bool, self.kept[key])
 
     def _keywords(self, written: Mapping[str, Any], resource: Resource) -> NormalizedSchema:
         """The keywords of a schema."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.documents.parameters.plain_values import plain_value, read_description, read_enum
@@ -92,20 +92,26 @@ class PropertyReader(Schemas):
             Whether a required key without a property may have any value, or is an error if ``beside`` requires it;
             otherwise it becomes a note.
         """
+        place = strict, None if beside is None else Written(beside)
+        keys, self.conditions = self.once(schema, place, lambda: self._object(schema, beside or {}, strict))
+        return cast(tuple[ParameterSpec, ...], keys)
+
+    def _object(
+        self, schema: Schema, beside: Schema, strict: bool
+    ) -> tuple[tuple[ParameterSpec, ...], Conditions | None]:
+        """See ``parameters``: the keys, and the conditions."""
         held = self.held(schema)
         merged = self.with_branches(held)
         document = self.document
         is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
         self._whole = value_schema(schema, document) if is_said_elsewhere else None
-        self.conditions = None
         # Any number of tools may refer to an object of a shared document.
         if not self.may_read_keys(merged):
-            return ()
-        keys = self._keys(merged, beside or {}, _Scope(self._owner, active=held.active), strict)
+            return (), None
+        keys = self._keys(merged, beside, _Scope(self._owner, active=held.active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
-        self.conditions = conditions(schema, document, [spec.name for spec in keys], required)
-        return keys
+        return keys, conditions(schema, document, [spec.name for spec in keys], required)
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
         """Read one property.
@@ -114,7 +120,8 @@ class PropertyReader(Schemas):
 
         ``listed``: whether a list of required keys contains the key; ``None`` without a list.
         """
-        return self._key(key, spec, listed, _Scope(self._owner))
+        found = self.once(spec, (str(key), listed), lambda: self._key(key, spec, listed, _Scope(self._owner)))
+        return cast(ParameterSpec, found)
 
     def _keys(self, schema: Schema, beside: Schema, scope: _Scope, strict: bool) -> tuple[ParameterSpec, ...]:
         """The keys of an object whose references and branches are already merged."""
