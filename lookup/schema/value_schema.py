@@ -105,6 +105,10 @@ class ValueSchema:
                 if inner not in seen and inner in needed(alternative) and inner.is_empty
             )
             path += islice(members, 1)
+        overlapping = Normalizer(self._closed, exclusive=False)
+        for where, here in reversed(path):
+            if not overlapping.lazy_schema(here.schemas).is_empty:
+                return f"{where}more than one alternative of 'oneOf' always fits: {_UNSATISFIABLE}"
         return f"{path[-1][0]}{_unnamed(path[-1][1].schemas)}{_UNSATISFIABLE}"
 
 

@@ -42,6 +42,7 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
 UNNAMED = "'b' is required, but not among the properties: "
+OVERLAP = "more than one alternative of 'oneOf' always fits: "
 PROSE = "In the format 'City, State' of at most 9 characters. One of 'a', 'b'. A date (YYYY-MM-DD). Default: 'a'."
 LACKS = {"type": ["string", "null"], "enum": ["v"]}
 NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]}
@@ -126,7 +127,7 @@ def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any,
     ("spec", "path"),
     [
         ({"type": "object", "properties": {"r": {"type": "number"}, "h": {"type": "number"}}, "required": ["r", "h"],
-          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, ""),
+          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, OVERLAP),
         ({"type": "object", "maxProperties": 1, "required": ["a"], "dependentRequired": {"a": ["b"]},
           "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, ""),
         ({"type": "string", "pattern": "^a$", "minLength": 3}, ""),
@@ -137,6 +138,8 @@ def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any,
         (CLOSED, UNNAMED),
         ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, f"key 'k': {UNNAMED}"),
         ({"type": "array", "items": CLOSED, "minItems": 1}, f"items: {UNNAMED}"),
+        ({"type": "array", "items": {"oneOf": [{"properties": {"k": {"type": "string"}}}] * 2}, "minItems": 1},
+         f"items: {OVERLAP}"),
         ({"type": "object", "properties": {"k": {"type": "array", "items": {"enum": [1, 1.0]}, "uniqueItems": True,
           "minItems": 2}}, "required": ["k"]}, "key 'k': "),
     ],
