@@ -3,14 +3,18 @@
 A keyword with a value of the wrong type says nothing. Those of older drafts and of OpenAPI are put into newer ones.
 """
 
+import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin
 
+from lookup.errors import shown
+from lookup.literals.syntaxes import JSON
 from lookup.schema.equality import exact, identity, is_number, is_plain
 from lookup.schema.json_types import JSON_TYPES, NUMBERS, JsonType, json_type_of, json_types_named, schema_named
+from lookup.schema.leaves import meant_pattern
 from lookup.schema.schema import (
     EVERYTHING,
     NOTHING,
@@ -18,12 +22,14 @@ from lookup.schema.schema import (
     Schema,
     is_schema,
     is_typed_enum,
+    named_type,
     names,
     with_enum,
 )
 
 _MAX_WALKED: Final = 200_000  # objects of a document in which names are looked for
 _MAX_COUNT: Final = 10**100  # a larger count says nothing
+_MAX_DIGITS: Final = 640  # of a limit that is a text
 _WITHOUT_IF: Final = ("draft-03", "draft-04", "draft-06")
 _ALONE: Final = (*_WITHOUT_IF, "draft-07")
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
@@ -46,6 +52,7 @@ _FORMS: Final[dict[str, str]] = {
 
 _ENDS: Final = (("low", "minimum", "exclusiveMinimum", 1), ("high", "maximum", "exclusiveMaximum", -1))
 _LIMITING: Final = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
+_MEANT: Final = frozenset({*_COUNTS, *_SCHEMA, *_LIMITING, "multipleOf", "pattern", "properties"})
 
 _KEYED: Final = frozenset({"properties", "required", "dependentRequired", "dependentSchemas", "dependencies"})
 """Keywords of an object's keys that are read together."""
@@ -87,7 +94,7 @@ class Document:
         The document that references without another name point into.
     documentation : bool
         Whether it documents a tool, and is read as it is meant: an enum without a member of its own type wins over the
-        type, a key may say by itself that it is required, ``nullable`` holds without a type.
+        type, a key may say by itself that it is required, ``nullable`` holds without a type, a limit may be a text.
     requires : callable, optional
         Whether a documented key of an object is required by itself, and not by a list; gets its schema, and whether
         there is a list.
@@ -99,6 +106,8 @@ class Document:
     ----------
     taken : int
         How many members of its objects were read for display, by all tools together.
+    kept : dict
+        What tools made of it that others make again.
     """
 
     def __init__(
@@ -115,6 +124,7 @@ class Document:
         self._whole = Resource(_name(root) or "", root)
         self._schemas: dict[Any, Schema] = {}
         self.taken = 0
+        self.kept: dict[Any, Any] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires, self._asks)
@@ -184,8 +194,10 @@ class Document:
 
     def is_read_only(self, written: object) -> bool:
         """Whether only responses hold a key with this schema, by its own keywords or by those that hold beside them."""
-        parts = self.parts(written) if isinstance(written, Mapping) else ()
-        return next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
+        if (key := Written(written)) not in self.kept:
+            parts = self.parts(written) if isinstance(written, Mapping) else ()
+            self.kept[key] = next((part["readOnly"] for part, _ in parts if "readOnly" in part), False) is True
+        return cast(bool, self.kept[key])
 
     def _keywords(self, written: Mapping[str, Any], resource: Resource) -> NormalizedSchema:
         """The keywords of a schema."""
@@ -196,7 +208,7 @@ class Document:
         notes += [] if keyword in (None, "$ref") else [str(keyword)]
         keywords: dict[str, Any] = {"allOf": tuple(always) or None}
         if keyword is None or not self._references_stand_alone:
-            keywords = self._read(written, resource, always)
+            keywords = self._read(_meant(written, notes) if self.documentation else written, resource, always)
             keywords |= self._given(written, {of: value for of, value in keywords.items() if value is not None}, notes)
         keywords["notes"] = tuple(notes) or None
         return cast(NormalizedSchema, {word: value for word, value in keywords.items() if value is not None})
@@ -353,6 +365,23 @@ class Document:
                 yield node
             inside = node.values() if isinstance(node, dict) else node
             waiting += [member for member in inside if isinstance(member, dict | list | tuple)]
+
+
+def _meant(written: Mapping[str, Any], notes: list[str]) -> Mapping[str, Any]:
+    """A documented schema with what its texts mean (``"minItems": "2"``). ``notes`` gets what says nothing."""
+    meant = dict(written)
+    for word in filter(_MEANT.__contains__, written):
+        value = found = written[word]
+        if word == "properties" and isinstance(value, dict):
+            found = {key: named_type(inner) or inner for key, inner in value.items()}
+        elif isinstance(value, str):
+            number = json.loads(value) if len(value) < _MAX_DIGITS and JSON.number.fullmatch(value) else None
+            found = named_type(value) if word in _SCHEMA else number if is_number(number) else None
+            found = meant_pattern(value) if word == "pattern" else found
+        if (found is None and value is not None) or (word in _COUNTS and is_number(found) and found < 0):
+            notes.append(f"{word} ({'no text has it' if word == 'pattern' else 'says nothing'}: {shown(value)})")
+        meant[word] = found
+    return meant
 
 
 def _limits(written: Mapping[str, Any]) -> dict[str, tuple[float, bool] | None]:

@@ -1,5 +1,6 @@
 """Plain alternatives of texts, and of values that are given."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -20,6 +21,18 @@ NOT_ENFORCED: Final = frozenset({"regex", "idn-email", "idn-hostname", "iri", "i
 def language_of(keyword: str, name: str) -> Language:
     """The texts of a ``pattern`` or ``format``; ``ANY_TEXT`` if not limited. LanguageError if it is too much work."""
     return pattern_language(name) if keyword == "pattern" else format_language(name)
+
+
+def meant_pattern(pattern: str) -> str | None:
+    """A pattern as it stands, or without the slashes of JavaScript's ``/^a$/``; ``None`` if no text has either."""
+    slashed = re.fullmatch(r"/(.*)/[dguy]*", pattern, re.DOTALL)
+    for written in (pattern, slashed[1]) if slashed else (pattern,):
+        try:
+            if not pattern_language(written).is_empty:
+                return written
+        except LanguageError:  # told where it is not enforced
+            return written
+    return None
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Any, Final, TypedDict, TypeGuard
 
 from lookup.schema.equality import identity
-from lookup.schema.json_types import JSON_TYPES, JsonType
+from lookup.schema.json_types import JSON_TYPES, JsonType, json_types_named
 
 INFINITE: Final = 1 << 60
 """The size of the smallest value of what has none."""
@@ -16,6 +16,11 @@ _LISTING_MEMBERS: Final = ("enum", "values", "options", "choices", "symbols")
 def is_schema(value: object) -> TypeGuard[Mapping[str, Any] | bool]:
     """Whether a value is a schema: an object or a boolean."""
     return isinstance(value, dict | bool)
+
+
+def named_type(value: object) -> dict[str, Any] | None:
+    """The schema of a text that is the name of a type, as in ``"items": "string"``; ``None`` for anything else."""
+    return {"type": value} if isinstance(value, str) and json_types_named(value) != JSON_TYPES else None
 
 
 def names(value: object) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from lookup.dictionary import ParameterSpec
-from lookup.errors import DocumentationError
+from lookup.errors import DocumentationError, quoted
 from lookup.schema.check import allows, check
 from lookup.schema.document import Document
 from lookup.schema.json_types import JsonType, type_schema
 from lookup.schema.leaves import Texts
 from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, needed
 from lookup.schema.normalizer import Normalizer
-from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, with_all
+from lookup.schema.schema import EVERYTHING, NOTHING, NormalizedSchema, Schema, values_of, with_all
 
 _MAX_WALKED: Final = 2_000  # schemas that are looked through for notes
 _MAX_ALTERNATIVES: Final = 2_000  # and their alternatives
@@ -53,11 +53,12 @@ class ValueSchema:
         return self._schemas[0].types if keywords.keys() == {"type"} else None
 
     def key(self, name: str) -> "ValueSchema":
-        """The schema of one key of the objects that are allowed."""
+        """The schema of one key of the objects that are allowed; a contradiction is that of all its keys."""
         objects = [one for one in self.lazy_schema.node.alternatives if isinstance(one, Objects)]
         found = list(dict.fromkeys(key for one in objects if (key := one.keys.get(name)) is not None))
         if len(found) < 2:
-            return ValueSchema(found[0].schemas if found else (NOTHING,), self._closed)
+            nothing = self._schemas if self.unsatisfiable else (NOTHING,)
+            return ValueSchema(found[0].schemas if found else nothing, self._closed)
         union = Schema({"anyOf": tuple(Schema({"allOf": key.schemas}) for key in found)})
         return ValueSchema((union,), self._closed)
 
@@ -104,7 +105,11 @@ class ValueSchema:
                 if inner not in seen and inner in needed(alternative) and inner.is_empty
             )
             path += islice(members, 1)
-        return f"{path[-1][0]}{_UNSATISFIABLE}"
+        overlapping = Normalizer(self._closed, exclusive=False)
+        for where, here in reversed(path):
+            if not overlapping.lazy_schema(here.schemas).is_empty:
+                return f"{where}more than one alternative of 'oneOf' always fits: {_UNSATISFIABLE}"
+        return f"{path[-1][0]}{_unnamed(path[-1][1].schemas)}{_UNSATISFIABLE}"
 
 
 class Conditions(ValueSchema):
@@ -187,6 +192,15 @@ def schema_of(spec: ParameterSpec) -> ValueSchema:
         spec.derived[ValueSchema] = value_schema(type_schema(spec.value_type), Document({}, documentation=True))
     found: ValueSchema = spec.derived[ValueSchema]
     return found
+
+
+def _unnamed(schemas: tuple[Schema, ...]) -> str:
+    """That a key is required which contradictory schemas neither name nor allow; empty if there is none."""
+    together = [schema for start in schemas for schema in with_all(start)]
+    closed = NOTHING in values_of(together, "additionalProperties") and not values_of(together, "patternProperties")
+    known = set[str]().union(*values_of(together, "properties"))
+    missing = [name for required in values_of(together, "required") for name in required if name not in known]
+    return f"{quoted(missing[0])} is required, but not among the properties: " if closed and missing else ""
 
 
 def _unenforced(start: LazySchema) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -88,7 +88,7 @@ PROPERTIES = {"type": "object", "properties": {"a": {"type": "string"}}}
         ]),
         *(({"name": "f", "parameters": {"properties": {"a": spec}}}, f"tool 'f', parameter 'a': expected {expected}")
           for spec, expected in [
-            ("string", "an object with 'type', found the text 'string'"),
+            ("a city", "an object with 'type', found the text 'a city'"),
             ({"type": 3}, "'type' to be a text, found int 3"),
             ({"type": "string", "enum": "a"}, "'enum' to be a list with members, found the text 'a'"),
             ({"required": "perhaps"}, "'required' to be true or false, found the text 'perhaps'"),

@@ -121,6 +121,14 @@ def test_conditions_of_a_body_are_told_and_checked(schema, word, swagger):
         assert merge([CandidateCall(found.name, tuple(arguments), values)], found).valid == (arguments in right)
 
 
+def test_operations_of_one_body_share_what_was_read_of_it():
+    paths = {f"/{n}": {"post": body({"$ref": "#/components/schemas/B"})} for n in "ab"}
+    shared = {"properties": {"k": TEXT}, "required": ["k", "gone"]}
+    one, other = extract({"openapi": "3.0.0", "paths": paths, "components": {"schemas": {"B": shared}}}).tools
+    assert one.parameter("k") is other.parameter("k")
+    assert [note.split(":")[0] for note in one.notes + other.notes] == ["tool 'POST /a'", "tool 'POST /b'"]
+
+
 def test_an_operation_overrides_the_parameters_of_its_path():
     shared = [query("a", schema=TEXT), query("b", schema=TEXT), query("c", required=True, schema=TEXT)]
     own = [query("a", schema={"type": "integer"}), {"name": "b", "in": "header"}, query("c", required=False)]
@@ -155,7 +163,7 @@ def test_swagger_2():
         *(({"openapi": "3.0.0", "paths": {"/things": {"get": operation}}}, "/things") for operation in (
             None, {"operationId": 3}, {"requestBody": []}, body(1), {"requestBody": {"content": []}},
             *({"parameters": wrong} for wrong in ({"q": {}}, ["q"], [{"in": "query"}], [{"name": "q", "in": ["query"]}],
-                                                  [query("q", schema="string")])),
+                                                  [query("q", schema="a text")])),
         )),
         ({"openapi": "3.0.0", "paths": []}, "paths"), ({"openapi": "3.0.0", "paths": {"/a": []}}, "/a"),
         ({"paths": None}, "no tool"), ({"paths": {"/usr/bin": "x", "@/*": ["src"]}}, "no tool"),

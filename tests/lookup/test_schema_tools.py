@@ -41,6 +41,8 @@ def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
 
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
+UNNAMED = "'b' is required, but not among the properties: "
+OVERLAP = "more than one alternative of 'oneOf' always fits: "
 PROSE = "In the format 'City, State' of at most 9 characters. One of 'a', 'b'. A date (YYYY-MM-DD). Default: 'a'."
 LACKS = {"type": ["string", "null"], "enum": ["v"]}
 NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]}
@@ -125,7 +127,7 @@ def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any,
     ("spec", "path"),
     [
         ({"type": "object", "properties": {"r": {"type": "number"}, "h": {"type": "number"}}, "required": ["r", "h"],
-          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, ""),
+          "oneOf": [{"required": ["r"]}, {"required": ["h"]}]}, OVERLAP),
         ({"type": "object", "maxProperties": 1, "required": ["a"], "dependentRequired": {"a": ["b"]},
           "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}}, ""),
         ({"type": "string", "pattern": "^a$", "minLength": 3}, ""),
@@ -133,9 +135,11 @@ def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any,
         ({"type": "string", "enum": []}, ""),
         ({"enum": []}, ""),
         ({"type": "object", "enum": ["x", "y"]}, ""),
-        (CLOSED, ""),
-        ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, "key 'k': "),
-        ({"type": "array", "items": CLOSED, "minItems": 1}, "items: "),
+        (CLOSED, UNNAMED),
+        ({"type": "object", "properties": {"k": CLOSED}, "required": ["k"]}, f"key 'k': {UNNAMED}"),
+        ({"type": "array", "items": CLOSED, "minItems": 1}, f"items: {UNNAMED}"),
+        ({"type": "array", "items": {"oneOf": [{"properties": {"k": {"type": "string"}}}] * 2}, "minItems": 1},
+         f"items: {OVERLAP}"),
         ({"type": "object", "properties": {"k": {"type": "array", "items": {"enum": [1, 1.0]}, "uniqueItems": True,
           "minItems": 2}}, "required": ["k"]}, "key 'k': "),
     ],
@@ -282,9 +286,33 @@ def test_a_required_key_that_is_not_described_may_be_what_the_schema_allows() ->
     assert found.type.kind == "str" and accepts(found, "x") and not accepts(found, 1)
     found = tool_of({**whole, "patternProperties": {"^b": {"minimum": 2}}}).parameter("b")
     assert accepts(found, 2) and not accepts(found, 1)
-    found = tool_of({**whole, "additionalProperties": False}).parameter("b")
-    with pytest.raises(DocumentationError, match="key 'b': no value can obey"):
-        value_grammar(found, "json")
+    for found in tool_of({**whole, "additionalProperties": False}).parameters:
+        with pytest.raises(DocumentationError, match=f"key {found.name!r}: {UNNAMED}no value can obey"):
+            value_grammar(found, "json")
+
+
+@pytest.mark.parametrize(
+    ("spec", "right", "wrong", "said"),
+    [
+        ({"type": "string", "pattern": "/^[a-z]+$/gu"}, "ab", "/ab/", ["between the slashes"]),
+        ({"type": "string", "pattern": "/a/"}, "/a/", "a", []),
+        ({"type": "string", "pattern": "/^a/i"}, "A", 1, ["pattern (no text has it: the text '/^a/i')"]),
+        ({"type": "integer", "maximum": "50", "minimum": "x"}, 50, 51, ["minimum (says nothing: the text 'x')"]),
+        ({"type": "array", "minItems": "2", "items": "integer"}, [1, 2], [1], []),
+        ({"type": "array", "items": "integer"}, [1], ["a"], []),
+        ({"type": "array", "items": "whatever"}, [1], 1, ["items (says nothing: the text 'whatever')"]),
+        ({"type": "string", "maxLength": "1e999", "minLength": -1}, "", 1, ["'1e999'", "says nothing: int -1"]),
+        ("string", "a", 1, []),
+        ({"type": "object", "properties": {"k": "List[int]"}}, {"k": [1]}, {"k": ["a"]}, []),
+    ],
+)  # fmt: skip
+def test_what_a_text_means_as_a_limit_schema_or_pattern(spec: Any, right: Any, wrong: Any, said: Any) -> None:
+    tool, found = parameter(spec)
+    assert accepts(found, right) and not accepts(found, wrong)
+    grammar = value_grammar(found, "json")
+    assert grammar.complete(json.dumps(right)) and not grammar.complete(json.dumps(wrong))
+    told = " ".join((*tool.notes, *tool.unenforced))
+    assert all(words in told for words in said) and bool(told) == bool(said)
 
 
 @pytest.mark.parametrize("word", ["input_parameters", "inputSchema", "parametersJsonSchema"])

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
 from lookup.documents.parameters.plain_values import plain_value, read_description, read_enum
@@ -16,7 +16,8 @@ from lookup.documents.parameters.requiredness import decide, is_required, own_fl
 from lookup.documents.parameters.tool_schemas import Held, Schema, Schemas, branches_of, is_null
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.schema.document import Document, Written
-from lookup.schema.schema import names, with_enum
+from lookup.schema.leaves import meant_pattern
+from lookup.schema.schema import named_type, names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
 
@@ -91,20 +92,26 @@ class PropertyReader(Schemas):
             Whether a required key without a property may have any value, or is an error if ``beside`` requires it;
             otherwise it becomes a note.
         """
+        place = strict, None if beside is None else Written(beside)
+        keys, self.conditions = self.once(schema, place, lambda: self._object(schema, beside or {}, strict))
+        return cast(tuple[ParameterSpec, ...], keys)
+
+    def _object(
+        self, schema: Schema, beside: Schema, strict: bool
+    ) -> tuple[tuple[ParameterSpec, ...], Conditions | None]:
+        """See ``parameters``: the keys, and the conditions."""
         held = self.held(schema)
         merged = self.with_branches(held)
         document = self.document
         is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
         self._whole = value_schema(schema, document) if is_said_elsewhere else None
-        self.conditions = None
         # Any number of tools may refer to an object of a shared document.
         if not self.may_read_keys(merged):
-            return ()
-        keys = self._keys(merged, beside or {}, _Scope(self._owner, active=held.active), strict)
+            return (), None
+        keys = self._keys(merged, beside, _Scope(self._owner, active=held.active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
-        self.conditions = conditions(schema, document, [spec.name for spec in keys], required)
-        return keys
+        return keys, conditions(schema, document, [spec.name for spec in keys], required)
 
     def parameter(self, key: object, spec: object, listed: bool | None = None) -> ParameterSpec:
         """Read one property.
@@ -113,7 +120,8 @@ class PropertyReader(Schemas):
 
         ``listed``: whether a list of required keys contains the key; ``None`` without a list.
         """
-        return self._key(key, spec, listed, _Scope(self._owner))
+        found = self.once(spec, (str(key), listed), lambda: self._key(key, spec, listed, _Scope(self._owner)))
+        return cast(ParameterSpec, found)
 
     def _keys(self, schema: Schema, beside: Schema, scope: _Scope, strict: bool) -> tuple[ParameterSpec, ...]:
         """The keys of an object whose references and branches are already merged."""
@@ -170,7 +178,7 @@ class PropertyReader(Schemas):
         if not isinstance(key, str) or not key:
             raise DocumentationError(f"{scope.where}: expected a parameter to have a name, found {shown(key)}")
         where = f"{scope.where}, parameter {quoted(key)}"
-        schema = None
+        schema, spec = None, named_type(spec) or spec
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it
             schema = value_schema(spec, self.document) if self._whole is None else self._whole.key(key)
         if spec is True:  # JSON Schema's schema that allows anything
@@ -205,6 +213,8 @@ class PropertyReader(Schemas):
         held = self.held(spec, scope.active)
         spec = with_enum(held.keywords)
         written = spec.get("type", spec.get("param_type"))
+        if isinstance(text := spec.get("pattern"), str) and text[:1] == "/" and meant_pattern(text) not in (None, text):
+            self.note(f"{scope.where}: of the pattern {quoted(text)}, only what is between the slashes is read")
         if scope.nesting and not self.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
             return _Typed(self._with_enum(kind, spec, scope.where), written if isinstance(written, str) else "", spec)
@@ -260,7 +270,7 @@ class PropertyReader(Schemas):
             return replace(kind, properties=self._keys(merged, {}, scope.inside(), strict=False))
         elif kind.kind == "dict":
             elements = spec.get("additionalProperties")
-        if isinstance(elements, Mapping):
+        if isinstance(elements := named_type(elements) or elements, Mapping):
             elements = [elements]
         elif kind.kind == "dict" or not isinstance(elements, list | tuple):
             return kind

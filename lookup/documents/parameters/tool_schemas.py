@@ -5,7 +5,7 @@ twice has 16,384 ends. The size of the document limits the expansion of its tool
 text. Beyond the limit, objects are read without their keys, with a note.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from lookup.schema.document import REFERENCES, Document, Written
@@ -72,6 +72,27 @@ class Schemas:
         """Like ``may_read``, of an object with these keywords."""
         keys = keywords.get("properties")
         return self.may_read(1 + len(names(keywords.get("required"))) + (len(keys) if isinstance(keys, Mapping) else 0))
+
+    def once(self, schema: object, place: tuple[Any, ...], read: Callable[[], Any]) -> Any:
+        """``read()``; of a reference, made once for all tools of the document, unless it takes of the room of all.
+
+        ``place``: on what it depends beside the schema and the room of the tool.
+        """
+        reference = schema.get("$ref") if isinstance(schema, Mapping) and len(schema) == 1 else None
+        if not isinstance(reference, str):
+            return read()
+        key = (reference, *place, self._own)
+        made = self.document.kept.get(key)
+        if made is None:
+            taken, earlier, self.notes = self.document.taken, self.notes, []
+            made = read(), self.notes, self._own, self._owner
+            self.notes = earlier
+            if self.document.taken == taken:  # otherwise others have less room than it had
+                self.document.kept[key] = made
+        found, notes, self._own, owner = made
+        for note in notes:
+            self.note(self._owner + note.removeprefix(owner) if note.startswith(owner) else note)
+        return found
 
     def held(self, schema: Schema, active: frozenset[Written] = frozenset()) -> Held:
         """All that holds for the values of a schema.
