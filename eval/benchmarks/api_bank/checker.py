@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from eval.benchmarks.api_bank import lookups, people, schedule
 from eval.benchmarks.api_bank.rule import ApiCall, Database, Dialogue, Execution, Tool, ToolFailure
-from eval.benchmarks.samples import Judgement
+from eval.benchmarks.samples import Fault, Judgement
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 
@@ -85,10 +85,6 @@ def _read_value(text: str, start: int, last_bracket: int) -> tuple[str, int] | N
 class _Rejected(Exception):
     """The tool manager does not execute the call: the evaluator's word for it, and why."""
 
-    def __init__(self, error_type: str, message: str) -> None:
-        super().__init__(error_type, message)
-        self.error_type, self.message = error_type, message
-
 
 def replay_database(dialogues: Sequence[Dialogue], descriptions: Mapping[str, Mapping[str, Any]]) -> Database:
     """What dialogues show of the database that every sample starts from."""
@@ -125,11 +121,10 @@ def check_output(output: str, truth: ApiCall, database: Database, repeated: bool
     try:
         made = _execute(tool, call, truth, database)
     except _Rejected as rejected:
-        return Judgement(False, rejected.error_type, rejected.message, (call,))
+        return Judgement.of(Fault(*rejected.args), [call])
     if repeated and truth.name in schedule.SHARING_TRUTH:  # an earlier check of the same turn leaves it so
         truth = replace(truth, input={k: v for k, v in truth.input.items() if k != "meeting_topic"})
-    error = _compare(tool, made, truth)
-    return Judgement(error is None, error, _explain(error, made, truth), (call,))
+    return Judgement.of(_compare(tool, made, truth), [call])
 
 
 def _execute(tool: Tool, call: Call, truth: ApiCall, database: Database) -> ApiCall:
@@ -171,29 +166,16 @@ def _read_integer(key: str, value: str) -> int:
         raise _Rejected("CRASH:ValueError", f"{key} must be a whole number, found {short_repr(value)}") from None
 
 
-def _compare(tool: Tool, made: ApiCall, truth: ApiCall) -> str | None:
-    """The evaluator's word for what is wrong, None for a right call."""
+def _compare(tool: Tool, made: ApiCall, truth: ApiCall) -> Fault | None:
+    """What is wrong, in the evaluator's word; None for a right call."""
     try:
         if tool.check(tool, made, truth):
             return None
-    except KeyError:
-        return "KEY_ERROR"
-    except (TypeError, AttributeError) as error:
-        return f"CRASH:{type(error).__name__}"
+    except (KeyError, TypeError, AttributeError) as error:
+        word = "KEY_ERROR" if isinstance(error, KeyError) else f"CRASH:{type(error).__name__}"
+        return Fault(word, f"the official checker or evaluator stops with an error: {word.removeprefix('CRASH:')}")
     if made.exception is not None:
-        return "HAS_EXCEPTION"
-    return "OUTPUT_MISMATCH" if made.output != truth.output else "INPUT_MISMATCH"
-
-
-def _explain(error: str | None, made: ApiCall, truth: ApiCall) -> str:
-    match error:
-        case None:
-            return ""
-        case "HAS_EXCEPTION":
-            return f"the call fails: {made.exception}"
-        case "OUTPUT_MISMATCH":
-            return f"expected the output {short_repr(truth.output)}, found {short_repr(made.output)}"
-        case "INPUT_MISMATCH":
-            return f"expected the input {short_repr(truth.input)}, found {short_repr(made.input)}"
-        case _:
-            return f"the official checker or evaluator stops with an error: {error.removeprefix('CRASH:')}"
+        return Fault("HAS_EXCEPTION", f"the call fails: {made.exception}")
+    what = "output" if made.output != truth.output else "input"
+    expected, found = (short_repr(getattr(call, what)) for call in (truth, made))
+    return Fault(f"{what.upper()}_MISMATCH", f"expected the {what} {expected}, found {found}")
