@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from eval.benchmarks.samples import Benchmark, ErrorClass, Judgement, Sample, classify
 from eval.errors import writing
-from eval.runs.predictions import PredictionRow, Predictions
+from eval.runs.predictions import Predictions
 from eval.validation import Text
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
@@ -37,43 +37,32 @@ class Score(BaseModel, frozen=True):
 
 def score(predictions: Predictions, benchmark: Benchmark, judge: Judge) -> list[dict[str, Any]]:
     """Return rows of scores in the sequence of the predictions, and behind them those that are missing."""
-    rows = [_row(given, benchmark, judge) for given in predictions.rows]
-    return rows + [_undecoded(s, benchmark, "missing", "there is no prediction") for s in predictions.missing]
+    rows = []
+    for sample, prediction, row in predictions.rows:
+        if row.get("error") and not prediction:  # a run's own: an empty text would pass for "no call"
+            failed = Judgement(False, "not_decoded", str(row["error"]), None)
+            rows.append(_row(benchmark, sample, prediction, failed, missing=True))
+        else:
+            rows.append(_row(benchmark, sample, prediction, judge(sample, prediction)))
+    absent = Judgement(False, "missing", "there is no prediction", None)
+    return rows + [_row(benchmark, sample, "", absent, missing=True) for sample in predictions.missing]
 
 
-def _row(given: PredictionRow, benchmark: Benchmark, judge: Judge) -> dict[str, Any]:
-    sample, prediction = given.sample, given.prediction
-    if given.row.get("error") and not prediction:  # a run's own: an empty text would pass for "no call"
-        return _undecoded(sample, benchmark, "not_decoded", str(given.row["error"]))
-    judgement = judge(sample, prediction)
-    satisfiable = judgement.correct or benchmark.satisfiable(sample)
-    row = _named(benchmark, sample) | _verdict(judgement, satisfiable)
-    if not judgement.correct:
-        row["error_class"], row["structural"] = classify(sample, prediction, judgement, satisfiable)
-    return row
-
-
-def _undecoded(sample: Sample, benchmark: Benchmark, error_type: str, message: str) -> dict[str, Any]:
+def _row(
+    benchmark: Benchmark, sample: Sample, prediction: str, judgement: Judgement, missing: bool = False
+) -> dict[str, Any]:
     """A sample without a prediction is wrong, whatever it asks for."""
-    satisfiable = benchmark.satisfiable(sample)
-    row = _verdict(Judgement(False, error_type, message, None), satisfiable)
-    missing = {"missing": True, "error_class": "awareness" if satisfiable else "unsatisfiable"}
-    return _named(benchmark, sample) | row | missing
-
-
-def _named(benchmark: Benchmark, sample: Sample) -> dict[str, Any]:
-    return benchmark.describe(sample) | {"dialogue": sample.dialogue}
-
-
-def _verdict(judgement: Judgement, satisfiable: bool) -> dict[str, Any]:
-    return {
+    satisfiable = judgement.correct or benchmark.satisfiable(sample)
+    wrong = None if judgement.correct else classify(sample, prediction, judgement, satisfiable)
+    return benchmark.describe(sample) | {
+        "dialogue": sample.dialogue,
         "correct": judgement.correct,
         "valid": judgement.correct,
         "error_type": judgement.error_type,
-        "error_class": None,
-        "structural": False,
+        "error_class": wrong and wrong.error_class,
+        "structural": wrong is not None and wrong.structural,
         "satisfiable": satisfiable,
-        "missing": False,
+        "missing": missing,
         "message": judgement.message,
     }
 
