@@ -23,6 +23,7 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.cli.extras import how_to_install
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Engine
+from tooldecoding.engines.language_model import LanguageModel
 from tooldecoding.engines.recurrent_engine import cache_bytes
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.options import DecodeOptions
@@ -87,9 +88,10 @@ class EngineMethod:
     def run(self) -> Measurement:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         decoder, engines = self._subject.decoder, self._subject.engines
-        engines.clock = clock = PassClock(decoder.model.device)
+        clock = PassClock(decoder.model.device)
         decoder.new_engine = lambda: cast("Engine", TaughtEngine(engines(), self._lessons, decoder.table, clock))
-        made = self._decode(self._requests)
+        with _watched(LanguageModel, clock):
+            made = self._decode(self._requests)
         clock.stop()
         counted = []
         for example, one in zip(self._examples, made, strict=True):
@@ -171,7 +173,13 @@ class GenerateMethod:
         """Decode all prompts together, once; EvalError if the written call is not the wanted one."""
         clock = PassClock(self._model.device)
         taught = TaughtProcessor(self._wanted, self._width, clock)
-        with _watched(self._model, clock) as seen:
+        caches = list[Any]()
+
+        def note(output: Any) -> None:
+            clock.end_prompt()  # the first pass is the prompt's
+            caches[:] = [output.past_key_values]
+
+        with _watched(self._model, clock, note):
             output = self._model.generate(
                 input_ids=self._ids,
                 attention_mask=self._mask,
@@ -190,7 +198,7 @@ class GenerateMethod:
             passes=clock.passes,
             positions=self._positions,
             written=sum(map(len, self._calls)),
-            cache_bytes=cache_bytes(seen[0]),
+            cache_bytes=cache_bytes(caches[0]),
         )
 
 
@@ -198,27 +206,25 @@ Method = EngineMethod | GenerateMethod
 
 
 @contextmanager
-def _watched(model: PreTrainedModel, clock: PassClock) -> Iterator[list[Any]]:
-    """Report every forward pass of ``model`` inside the block to ``clock``; gives the KV cache of the last one.
+def _watched(model: Any, clock: PassClock, note: Callable[[Any], object] = lambda _: None) -> Iterator[None]:
+    """Report every forward pass of ``model`` inside the block to ``clock``, and what it returns to ``note``.
 
-    The first pass is the prompt's.
+    ``model``: or the class of models; then those of all its instances.
     """
-    seen: list[Any] = []
     real = model.forward
 
     @wraps(real)
     def forward(*args: Any, **kwargs: Any) -> Any:
         with clock.forward_pass():
             output = real(*args, **kwargs)
-        clock.end_prompt()
-        seen[:] = [output.past_key_values]
+        note(output)
         return output
 
     model.forward = forward
     try:
-        yield seen
+        yield
     finally:
-        del model.forward
+        model.forward = real
 
 
 def require_same(method: str, wanted: Any, written: Any) -> None:

@@ -1,7 +1,7 @@
 """The subject of a bench: a model, loaded or of random weights, and the prompts and calls that every method writes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -11,7 +11,6 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel, PreTrainedTokenizerBase
 from transformers.utils import logging
 
-from eval.bench.machine import PassClock
 from eval.bench.options import HEADS, TAILS, BenchOptions
 from eval.errors import EvalError
 from lookup import extract
@@ -19,9 +18,8 @@ from lookup.dictionary import ToolSpec
 from tooldecoding.chat.templates import api_bank_prompt
 from tooldecoding.cli.console import stderr_line
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.engines.choose_engine import EngineFactory
-from tooldecoding.engines.language_model import LanguageModel, Wanted
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.choose_engine import is_recurrent
+from tooldecoding.engines.engine import Engine
 from tooldecoding.errors import ModelError
 from tooldecoding.models.loading import DTYPES, load_quietly, load_tokenizer
 from tooldecoding.models.sources import REFERENCE_MODEL
@@ -73,41 +71,16 @@ SHAPES: Final[Mapping[str, Mapping[str, Any]]] = {
 docs/bench.md are of ``llama-134m``. The others have the shapes of public models."""
 
 
-class WatchedEngines(EngineFactory):
-    """The product's engines, with a clock that times their forward passes and output layers.
-
-    ``clock``: set before each run.
-    """
-
-    clock: PassClock
-
-    def __init__(self, model: PreTrainedModel) -> None:
-        super().__init__(model, "auto", 0)
-        self._model = _WatchedModel(model, self)
-
-
-class _WatchedModel(LanguageModel):
-    def __init__(self, model: PreTrainedModel, factory: WatchedEngines) -> None:
-        super().__init__(model)
-        self._factory = factory
-
-    def forward(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
-    ) -> tuple[list[list[NextTokenLogits]], Any]:
-        with self._factory.clock.forward_pass():
-            return super().forward(arguments, wanted)
-
-
 @dataclass(frozen=True)
 class Subject:
     """A loaded model.
 
-    ``label``: its shape, folder or hub id.
+    ``label``: its shape, folder or hub id. ``engines`` makes the decoder's own engines.
     """
 
     label: str
     decoder: ToolDecoder
-    engines: WatchedEngines
+    engines: Callable[[], Engine]
 
 
 def load_subject(options: BenchOptions, label: str, device: torch.device) -> Subject:
@@ -133,10 +106,10 @@ def load_subject(options: BenchOptions, label: str, device: torch.device) -> Sub
         if not isinstance(dtype, torch.dtype):
             raise ModelError(f"unknown dtype {options.dtype!r} for a shape; known: fp32, bf16, fp16")
         model = random_model(label, device, dtype, options.seed, size)
-    engines = WatchedEngines(model)
-    if engines.recurrent:
+    if is_recurrent(model):
         raise ModelError(f"{label} keeps a recurrent state; bench measures models with attention alone")
-    return Subject(name, ToolDecoder(model, tokenizer, prompt_cache_mb=0), engines)
+    decoder = ToolDecoder(model, tokenizer, prompt_cache_mb=0)
+    return Subject(name, decoder, decoder.new_engine)
 
 
 def random_model(name: str, device: torch.device, dtype: torch.dtype, seed: int, vocabulary: int) -> PreTrainedModel:
