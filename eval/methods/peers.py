@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from eval.errors import FAILURES, EvalError, failure
-from eval.methods.answer_writer import AnswerWriter, Start, write_together
+from eval.methods.answer_writer import AnswerWriter, write_together
 from eval.methods.call_grammar import Grammar, call_grammar
 from eval.methods.prediction import Prediction
 from tooldecoding.decoder import ToolDecoder
@@ -153,8 +153,8 @@ def run_peer(decoder: ToolDecoder, peer: Peer, requests: Sequence[Request]) -> l
 class _Writer(AnswerWriter):
     """Writes free text, calls, or both."""
 
-    def __init__(self, peer: Peer, start: Start) -> None:
-        super().__init__(start)
+    def __init__(self, peer: Peer, *start: Any) -> None:
+        super().__init__(*start)
         self._peer = peer
 
     async def write(self) -> None:

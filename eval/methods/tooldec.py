@@ -7,7 +7,7 @@ Zhang et al., "Don't Fine-Tune, Decode: Syntax Error-Free Tool Use via Constrain
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from eval.methods.answer_writer import AnswerWriter, Start, write_together
+from eval.methods.answer_writer import AnswerWriter, write_together
 from eval.methods.call_machine import Admission, CallMachine, Finished, Position, Value
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
@@ -46,10 +46,8 @@ def run_tooldec(decoder: ToolDecoder, requests: Sequence[Request]) -> list[ToolD
 class _Writer(AnswerWriter):
     """Writes free text, calls, or both."""
 
-    def __init__(self, start: Start) -> None:
-        super().__init__(start)
-        self._machine: CallMachine | None = None
-        self._position: Position | None = None
+    _machine: CallMachine | None = None
+    _position: Position | None = None
 
     async def write(self) -> None:
         """Write the answer. The opener counts without white space at its end, which belongs to the call then."""
