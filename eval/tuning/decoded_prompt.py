@@ -57,7 +57,6 @@ class DecodedPrompt:
     """
 
     request: Request | None
-    options: VoteOptions
     text: str
     before: str
     calls: tuple[DecodedCall, ...]
@@ -73,9 +72,7 @@ class DecodedPrompt:
         return self.before + (text if self.closed else text.removesuffix(self.call_format.closer))
 
 
-def read_decoded(
-    row: Mapping[str, Any], place: str, request: Request | None, vote_options: VoteOptions
-) -> DecodedPrompt:
+def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) -> DecodedPrompt:
     """Read a row of predictions. Values are read from their texts as the decoder does.
 
     EvalError if it is no such row, or if its prediction is not the vote over its candidates (other documentation, or
@@ -89,19 +86,21 @@ def read_decoded(
         The prompt that was decoded; not needed if the row has an ``error``.
     """
     if row.get("error") or request is None:
-        return DecodedPrompt(None, vote_options, "", "", (), str(row.get("error")))
+        return DecodedPrompt(None, "", "", (), str(row.get("error")))
     options = request.options
     call_format = dialect_of(options.call_format, str(row.get("opening", "")))
     try:
         text = str(row.get("written", row["prediction"]))
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
-        calls = [
-            _read_call([_read_candidate(c, tools, call_format) for c in group], n, request, call_format, vote_options)
-            for n, group in enumerate(groups)
-        ]
-        known = (row.get("name_confidences") or [None] * len(calls))[: len(calls)]
-        calls = [replace(call, name_confidence=sure) for call, sure in zip(calls, known, strict=True)]
+        known = (row.get("name_confidences") or [None] * len(groups))[: len(groups)]
+        calls = []
+        for number, (group, sure) in enumerate(zip(groups, known, strict=True)):
+            candidates = [_read_candidate(c, tools, call_format) for c in group]
+            tool = tools[candidates[0].name]
+            voted = revote(candidates, tool, request)
+            committed = call_format.render_call(voted.name, voted.arguments, number)
+            calls.append(DecodedCall(tool, tuple(candidates), committed, sure))
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
     written = call_format.ending(text, call_format.joined([c.committed for c in calls]) if calls else "")
@@ -111,13 +110,12 @@ def read_decoded(
             "another version; choose another --out"
         )
     before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
-    return DecodedPrompt(request, vote_options, text, before, tuple(calls), closed=closed, call_format=call_format)
+    return DecodedPrompt(request, text, before, tuple(calls), closed=closed, call_format=call_format)
 
 
-def revote(candidates: Sequence[CandidateCall], tool: ToolSpec, request: Request, optional_share: float) -> VotedCall:
+def revote(candidates: Sequence[CandidateCall], tool: ToolSpec, request: Request) -> VotedCall:
     """Return the call that decoding a request makes of candidates."""
-    options = replace(request.options, optional_share=optional_share)
-    return grounded_vote(candidates, tool, options, index_of(request.conversation)).voted
+    return grounded_vote(candidates, tool, request.options, index_of(request.conversation)).voted
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:
@@ -134,15 +132,3 @@ def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format
         for v in row["values"]
     )
     return CandidateCall(tool.name, tuple(row["order"]), values, row["text"])
-
-
-def _read_call(
-    candidates: Sequence[CandidateCall],
-    number: int,
-    request: Request,
-    call_format: CallFormat,
-    vote_options: VoteOptions,
-) -> DecodedCall:
-    tool = request.tools.decided(request.options.unknown_keys)[candidates[0].name]
-    voted = revote(candidates, tool, request, vote_options.optional_share)
-    return DecodedCall(tool, tuple(candidates), call_format.render_call(voted.name, voted.arguments, number))

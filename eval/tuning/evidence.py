@@ -109,19 +109,18 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText
     """Return what ``vote_options`` would have given; None if the candidates do not tell."""
     if decoded.request is None:
         return Prediction("", error=decoded.error)
-    if decoded.options.order_limit < vote_options.order_limit:
+    if decoded.request.options.order_limit < vote_options.order_limit:
         return None
-    options = decoded.request.options
-    call_format = decoded.call_format
+    request, call_format = vote_options.applied(decoded.request), decoded.call_format
     calls: list[Call] = []
     score = 1.0
     for number, call in enumerate(decoded.calls):
         candidates = call.candidates[: vote_options.order_limit]
-        voted = revote(candidates, call.tool, decoded.request, vote_options.optional_share)
+        voted = revote(candidates, call.tool, request)
         calls.append(Call(voted.name, voted.arguments))
         score *= voted.score if call.name_confidence is None else call.name_confidence * voted.score
         text = call_format.render_call(voted.name, voted.arguments, number)
         # the model saw the text of a call before it decided whether another one follows
-        if text != call.committed and call_format.parallel and number + 1 < options.max_calls:
+        if text != call.committed and call_format.parallel and number + 1 < request.options.max_calls:
             return None
     return Prediction(scored.of_calls(decoded.with_calls(calls), calls), score=score if calls else None)

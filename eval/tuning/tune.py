@@ -60,7 +60,7 @@ def tune_benchmark(
         method = make_method(options, worker.model, worker.tokenizer, benchmark.call_format)
         evidence = Evidence(
             {row.sample.id: row.sample for row in made.predictions.rows},
-            decoded_prompts(made, base, str(folder.path / PREDICTIONS)),
+            decoded_prompts(made, str(folder.path / PREDICTIONS)),
             decoding_again(method, options.batch_size),
             benchmark,
             ScoredText.of(options, benchmark.call_format),
@@ -83,12 +83,12 @@ def tune_benchmark(
     return record
 
 
-def decoded_prompts(made: Made, base: VoteOptions, place: str) -> dict[str, list[DecodedPrompt]]:
+def decoded_prompts(made: Made, place: str) -> dict[str, list[DecodedPrompt]]:
     """Return id -> what the run wrote for the prompt."""
     found = {}
     for sample, _, row in made.predictions.rows:
         request = None if row.get("error") else made.prompter.request(sample)
-        found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", request, base)]
+        found[sample.id] = [read_decoded(row, f"{place}, {sample.id}", request)]
     return found
 
 
@@ -101,7 +101,7 @@ def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
         for start in range(0, len(waiting), batch_size):
             drafts = waiting[start : start + batch_size]
             for draft, prediction in zip(drafts, predict_all(method, drafts), strict=True):
-                found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request, options)
+                found[draft.id] = read_decoded(prediction.to_json(), draft.id, draft.request)
         return found
 
     return again

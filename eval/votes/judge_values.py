@@ -12,7 +12,7 @@ from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
 from eval.runs.score import Judge
-from eval.tuning.decoded_prompt import DecodedCall, VoteOptions, read_decoded, revote
+from eval.tuning.decoded_prompt import DecodedCall, read_decoded, revote
 from eval.tuning.evidence import remembered
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, SlotKind, ValueSlot
 from lookup.dictionary import ParameterSpec
@@ -29,25 +29,18 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
 
     ``place``: the file of the predictions, for messages.
     """
-    options = prompter.settings
-    vote = VoteOptions(options.order_limit, options.optional_share)
     judge = remembered(benchmark.judge)
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
             request = prompter.request(sample)
-            decoded = read_decoded(row, f"{place}, {sample.id}", request, vote)
-            slots += value_slots(sample, decoded.calls, request, options.optional_share, benchmark, judge)
+            decoded = read_decoded(row, f"{place}, {sample.id}", request)
+            slots += value_slots(sample, decoded.calls, request, benchmark, judge)
     return slots
 
 
 def value_slots(
-    sample: Sample,
-    decoded: Sequence[DecodedCall],
-    request: Request,
-    optional_share: float,
-    benchmark: Benchmark,
-    judge: Judge,
+    sample: Sample, decoded: Sequence[DecodedCall], request: Request, benchmark: Benchmark, judge: Judge
 ) -> list[ValueSlot]:
     """Return the slots of one sample; none if its values cannot be judged.
 
@@ -57,8 +50,6 @@ def value_slots(
         The calls decoded for the sample.
     request : Request
         What was decoded: the vote leaves out what its conversation does not say.
-    optional_share : float
-        As in ``voting.merge``.
     judge : callable
         The benchmark's, or one that remembers its verdicts.
     """
@@ -73,7 +64,7 @@ def value_slots(
     orders = [candidate.order for candidate in call.candidates]
 
     def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
-        return revote(candidates, call.tool, request, optional_share).arguments
+        return revote(candidates, call.tool, request).arguments
 
     # a vote over more orders than there are is the one over all of them
     votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}

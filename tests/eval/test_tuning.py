@@ -97,13 +97,13 @@ Candidates = Sequence[Mapping[str, str]]
 
 
 def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
-    request = Request("x", sample.documentation.lookup, DecodeOptions())
+    request = BASE.applied(Request("x", sample.documentation.lookup, DecodeOptions()))
     if not given:
-        return DecodedPrompt(None, BASE, "", "", (), "too long")
+        return DecodedPrompt(None, "", "", (), "too long")
     call = decoded_call(sample, given[0], dict(reversed(given[1].items())))
     voted = merge(call.candidates, call.tool, BASE.optional_share)
     text = FORM.render_call(voted.name, voted.arguments)
-    return DecodedPrompt(request, BASE, f"[{text}]", "", (replace(call, committed=text),))
+    return DecodedPrompt(request, f"[{text}]", "", (replace(call, committed=text),))
 
 
 def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
@@ -223,7 +223,7 @@ def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, mark
             break
         asked, decode = request(call_format, seed), partial(run, call_format, marks_are_tokens, seed)
         [result] = decode([asked])
-        read = read_decoded(json.loads(json.dumps(prediction(result).to_json())), "file:1", asked, FULL)
+        read = read_decoded(json.loads(json.dumps(prediction(result).to_json())), "file:1", asked)
         assert (read.text, len(read.calls)) == (result.text, len(result.calls))
         for ours, call in zip(read.calls, result.calls, strict=True):
             assert [(c.name, c.order, c.values, c.text) for c in ours.candidates] == [
@@ -265,10 +265,10 @@ def test_a_prompt_that_fails_fails_for_every_variant() -> None:
 def test_rows_of_something_else(change: Mapping[str, Any], said: str) -> None:
     [result] = run("api-bank", False, 0, [request("api-bank")])
     with pytest.raises(EvalError, match=f"^file:1: .*{said}"):
-        read_decoded(prediction(result).to_json() | change, "file:1", request("api-bank"), FULL)
+        read_decoded(prediction(result).to_json() | change, "file:1", request("api-bank"))
 
 
 def test_candidates_of_fewer_orders_tell_nothing() -> None:
-    two = DecodedPrompt(request("api-bank"), VoteOptions(2), "", "", ())
+    two = DecodedPrompt(VoteOptions(2).applied(request("api-bank")), "", "", ())
     form = CALL_FORMATS["api-bank"]
     assert derive(two, VoteOptions(3), ScoredText(form, form, as_it_stands=True)) is None
