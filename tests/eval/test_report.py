@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from command_line import Cli
 from data import rows
 from eval.errors import EvalError
 from eval.methods.prediction import read_leniently
@@ -72,11 +73,13 @@ def write_run(
 
 
 @pytest.fixture
-def report(tmp_path: Path) -> Report:
+def report(cli: Cli, tmp_path: Path) -> Report:
     """Writes the report of these folders, and returns its text."""
 
     def write(*runs: Path) -> str:
-        written = write_report(runs, tmp_path / "out" / "report")
+        ran = cli("report", *runs, "--out", tmp_path / "out" / "report")
+        assert ran.code == 0, ran.err
+        written = [*map(Path, ran.out.splitlines())]
         assert all(path.read_bytes().startswith(PNG) for path in written[1:])
         text = written[0].read_text(encoding="utf-8")
         assert re.findall(r"^!\[.*\]\((.*)\)$", text, re.M) == [path.name for path in written[1:]]
