@@ -117,6 +117,13 @@ class ScoredText:
         return self.of_calls(text, read_calls(self.written, text, tools))
 
 
+def with_calls(text: str, own: str, call_format: CallFormat, calls: Sequence[Call]) -> str:
+    """Return a text that ends with its ``own`` calls, as they are written, with other calls in their place."""
+    if not calls:
+        return text
+    return text.removesuffix(call_format.ending(text, own)) + call_format.ending(text, call_format.render(calls))
+
+
 def read_calls(call_format: CallFormat, text: str, tools: LookupDictionary) -> list[Call]:
     """Return the calls at the end of a text, behind any other text; none if the format's reader finds none.
 

@@ -14,7 +14,7 @@ from zlib import crc32
 
 import numpy as np
 
-from eval.methods.prediction import Prediction, ScoredText, candidate_rows
+from eval.methods.prediction import Prediction, ScoredText, candidate_rows, with_calls
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.decoding.decode_loop import DecodeLoop, together
 from tooldecoding.decoding.decoded_call import DecodedCall
@@ -99,7 +99,8 @@ class SelfConsistency:
         index = index_of(request.conversation)
         merged = [grounded_vote(c, tools[c[0].name], request.options, index).voted for c in candidates]
         calls = [Call(c.name, c.arguments) for c in merged]
-        text, counters = _with_calls(group[0], calls), results[0].counters
+        own, form, counters = group[0], group[0].call_format, results[0].counters
+        text = with_calls(own.text, form.render([Call(c.name, c.arguments) for c in own.calls]), form, calls)
         return Prediction(
             self._scored.of_calls(text, calls),
             candidate_rows(candidates),
@@ -114,16 +115,6 @@ def _agreement(results: Sequence[DecodeResult]) -> float:
     """Return the share of the samples that wrote the most frequent calls, compared in whole."""
     written = Counter(vote_identity([[call.name, call.arguments] for call in result.calls]) for result in results)
     return max(written.values()) / len(results)
-
-
-def _with_calls(result: DecodeResult, calls: Sequence[Call]) -> str:
-    """Return the text of a result with other calls of the same tools."""
-    if not calls:
-        return result.text
-    form = result.call_format
-    own = form.render([Call(c.name, c.arguments) for c in result.calls])
-    before = result.text.removesuffix(form.ending(result.text, own))
-    return before + form.ending(result.text, form.render(calls))
 
 
 @dataclass

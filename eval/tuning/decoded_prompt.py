@@ -10,7 +10,7 @@ from lookup.dictionary import LookupDictionary, ToolSpec
 from lookup.errors import ToolDecodingError
 from lookup.grammar.literal_values import read_value
 from tooldecoding.decoding.grounded_call import grounded_vote
-from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.grounding.grounding import index_of
@@ -52,24 +52,14 @@ class DecodedPrompt:
     """What one decode of a prompt wrote.
 
     ``request`` is None if it could not be decoded, for which ``error`` has the reason. ``text`` is the prediction,
-    ``before`` its free text before the calls; ``closed`` says whether the closer of the calls stands in it;
-    ``call_format`` is how they are written.
+    ``call_format`` how its calls are written.
     """
 
     request: Request | None
     text: str
-    before: str
     calls: tuple[DecodedCall, ...]
     error: str = ""
-    closed: bool = True
     call_format: CallFormat = API_BANK
-
-    def with_calls(self, calls: Sequence[Call]) -> str:
-        """Return the prediction with other calls: the free text, then the calls."""
-        if not calls:
-            return self.before
-        text = self.call_format.render(calls)
-        return self.before + (text if self.closed else text.removesuffix(self.call_format.closer))
 
 
 def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) -> DecodedPrompt:
@@ -86,7 +76,7 @@ def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) ->
         The prompt that was decoded; not needed if the row has an ``error``.
     """
     if row.get("error") or request is None:
-        return DecodedPrompt(None, "", "", (), str(row.get("error")))
+        return DecodedPrompt(None, "", (), str(row.get("error")))
     options = request.options
     call_format = dialect_of(options.call_format, str(row.get("opening", "")))
     try:
@@ -109,8 +99,7 @@ def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) ->
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
             "another version; choose another --out"
         )
-    before, closed = text[: len(text) - len(written)], text.endswith(call_format.closer)
-    return DecodedPrompt(request, text, before, tuple(calls), closed=closed, call_format=call_format)
+    return DecodedPrompt(request, text, tuple(calls), call_format=call_format)
 
 
 def revote(candidates: Sequence[CandidateCall], tool: ToolSpec, request: Request) -> VotedCall:

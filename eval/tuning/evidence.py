@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Judgement, Sample
-from eval.methods.prediction import Prediction, ScoredText
+from eval.methods.prediction import Prediction, ScoredText, with_calls
 from eval.runs.predictions import PredictionRow, Predictions
 from eval.runs.score import Judge, score
 from eval.tuning.confidence import LabelledCall
@@ -123,4 +123,6 @@ def derive(decoded: DecodedPrompt, vote_options: VoteOptions, scored: ScoredText
         # the model saw the text of a call before it decided whether another one follows
         if text != call.committed and call_format.parallel and number + 1 < request.options.max_calls:
             return None
-    return Prediction(scored.of_calls(decoded.with_calls(calls), calls), score=score if calls else None)
+    own = call_format.joined([call.committed for call in decoded.calls])
+    text = with_calls(decoded.text, own, call_format, calls)
+    return Prediction(scored.of_calls(text, calls), score=score if calls else None)

@@ -99,11 +99,11 @@ Candidates = Sequence[Mapping[str, str]]
 def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
     request = BASE.applied(Request("x", sample.documentation.lookup, DecodeOptions()))
     if not given:
-        return DecodedPrompt(None, "", "", (), "too long")
+        return DecodedPrompt(None, "", (), "too long")
     call = decoded_call(sample, given[0], dict(reversed(given[1].items())))
     voted = merge(call.candidates, call.tool, BASE.optional_share)
     text = FORM.render_call(voted.name, voted.arguments)
-    return DecodedPrompt(request, f"[{text}]", "", (replace(call, committed=text),))
+    return DecodedPrompt(request, f"[{text}]", (replace(call, committed=text),))
 
 
 def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
@@ -269,6 +269,6 @@ def test_rows_of_something_else(change: Mapping[str, Any], said: str) -> None:
 
 
 def test_candidates_of_fewer_orders_tell_nothing() -> None:
-    two = DecodedPrompt(VoteOptions(2).applied(request("api-bank")), "", "", ())
+    two = DecodedPrompt(VoteOptions(2).applied(request("api-bank")), "", ())
     form = CALL_FORMATS["api-bank"]
     assert derive(two, VoteOptions(3), ScoredText(form, form, as_it_stands=True)) is None
