@@ -47,4 +47,4 @@ def read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
     if not isinstance(enum, list | tuple):
         raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
     members = tuple(plain_value(member, "enum", where) for member in enum)
-    return members, type_of(member for member in members if member is not None)
+    return members, type_of(members)
