@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.documents.forms.form import ObjectForm, has_name, read_name
-from lookup.documents.parameters.plain_values import read_description
+from lookup.documents.parameters.plain_values import demand_object, read_description
 from lookup.documents.parameters.property_reader import PropertyReader
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.schema.document import Document
@@ -85,8 +85,7 @@ def read_schema_tool(data: Data, document: Document | None = None) -> ToolSpec:
     key, schema = _schema(data)
     if schema is None:
         return _tool(data, (), PropertyReader(owner, {}))
-    if not isinstance(schema, Mapping):
-        raise DocumentationError(f"{owner}: expected {key!r} to be an object with 'properties', found {shown(schema)}")
+    schema = demand_object(schema, owner, f"{key!r} to be an object with 'properties'")
     reader = PropertyReader(owner, document or schema, convention=None if key == "arguments" else False)
     return _tool(data, reader.parameters(schema, beside=data), reader)
 
@@ -141,10 +140,7 @@ def _read_api_bank_tool(data: Data) -> ToolSpec:
     parameters = data["input_parameters"]
     if parameters is None or parameters == {None}:
         parameters = {}
-    if not isinstance(parameters, Mapping):
-        raise DocumentationError(
-            f"{owner}: expected 'input_parameters' to be an object of parameters, found {shown(parameters)}"
-        )
+    parameters = demand_object(parameters, owner, "'input_parameters' to be an object of parameters")
     reader = PropertyReader(owner, {}, convention=True)
     return _tool(data, reader.parameters({"properties": parameters}), reader)
 
