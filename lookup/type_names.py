@@ -113,10 +113,7 @@ def _literal(inner: str) -> ValueType:
         members = parse_literal(f"[{inner}]")
     except LiteralError:
         return ANY
-    named = [member for member in members if member is not None]
-    if not named:
-        return ANY
-    return replace(type_of(named), enum=tuple(members), nullable=len(named) < len(members))
+    return ANY if all(member is None for member in members) else replace(type_of(members), enum=tuple(members))
 
 
 def _element(written: str, nesting: int) -> ValueType | None:
@@ -158,9 +155,10 @@ def split_outside(written: str, separator: str) -> list[str]:
 
 
 def type_of(members: Iterable[Any]) -> ValueType:
-    """The type of plain values: ``int`` for ``(1, 2)``, a union for ``("a", 1)``."""
-    names = (type(member).__name__ for member in members)
-    return united(ValueType(_KINDS[name] if name in _NAMES else "any") for name in names)
+    """The type of plain values: ``int`` for ``(1, 2)``, a union for ``("a", 1)``; nullable with null among them."""
+    names = [type(member).__name__ for member in members]
+    found = united(ValueType(_KINDS[name] if name in _NAMES else "any") for name in names if name != "NoneType")
+    return replace(found, nullable=True) if "NoneType" in names else found
 
 
 def united(types: Iterable[ValueType]) -> ValueType:

@@ -52,6 +52,7 @@ def key(spec: Any, required: list[str] | None = None) -> ParameterSpec:
         ({"$ref": "#/$defs/Tree"}, "x: {kids: list[dict]}"),  # an object inside itself is one without keys
         ({"type": "string", "anyOf": [{"enum": ["p"]}, {"enum": ["q"]}]}, 'x: str in ["p", "q"]'),
         ({"const": "a"}, 'x: str in ["a"]'),
+        ({"enum": ["a", None]}, 'x: str? in ["a", null]'),
         ({"type": "array", "enum": ["a", "b"]}, 'x: list in ["a", "b"]'),
         ({"default": None}, "x: any = null"),
         ({"type": "Dict[str, int], optional"}, "x: dict[int]"),

@@ -88,6 +88,10 @@ WORST = {
     "references to references": references_to_references,
     "references to all": references_to_all,
     "operations of one body": operations_of_one_body,
+    "functions of one declared type": lambda n: (
+        f"namespace a {{\ninterface X {{\n{''.join(f'k{i}: string,' for i in range(n // 24))}\n}};\n"
+        + "type f = (_: { a: X }) => any;\n" * (n // 60)
+    ),
     "long names": lambda n: json.dumps(
         {"name": "f" * n, "parameters": {"properties": {f"a{i}": {} for i in range(n // 9)}}}
     ),

@@ -30,8 +30,8 @@ _NAMES_OF_TODAY: Final = ("today", "date", "time", "now", "day")
 _WHOLE_DATE: Final = regex.compile(r"\d{4}[-/.]\d\d?[-/.]\d\d?|\p{L}{3,9}\.? \d\d?(?:st|nd|rd|th)?,? \d{4}")
 _MOST_NAMES, _REACH = 8, 40
 """So many of these words are read, and so many characters behind each."""
-_NAMED_TIMES: Final = {"noon": 720, "midday": 720, "midnight": 0}
-_PARTS_OF_HOURS: Final = {"half": 30, "quarter": 15}
+_NAMED_TIMES: Final = {720: ("noon", "midday"), 0: ("midnight",)}
+_PARTS_OF_HOURS: Final = {30: [("half",)], 15: [("quarter",)]}
 _BESIDE: Final = 3
 """Words between a day and its month."""
 
@@ -183,9 +183,8 @@ def time_said(minutes: int, index: ConversationIndex) -> Span | None:
     if span := index.times.get(minutes % HALF_DAY):
         return span
     hour, minute = minutes // 60 % 12, minutes % 60
-    names = [name for name, named in _NAMED_TIMES.items() if named == minutes]
-    spans = (index.phrase(words) for words in _spoken(hour, minute))
-    return index.word(*names) or next((span for span in spans if span), None) or index.word("now")
+    named = index.word(*_NAMED_TIMES.get(minutes, ()))
+    return named or index.first_phrase(_spoken(hour, minute)) or index.word("now")
 
 
 def _spoken(hour: int, minute: int) -> Iterator[tuple[str, ...]]:
@@ -194,12 +193,8 @@ def _spoken(hour: int, minute: int) -> Iterator[tuple[str, ...]]:
         if not minute:
             yield from [("at", *hours), (*hours, "o", "clock"), (*hours, "in", "the")]
             continue
-        for part in [*number_words(minute), *_part_of_hour(minute)]:
+        for part in [*number_words(minute), *_PARTS_OF_HOURS.get(minute, ())]:
             yield from [(*hours, *part), (*part, "past", *hours), (*part, "after", *hours)]
     for hours in number_words((hour + 1) % 12 or 12) if minute else ():
-        for part in [*number_words(60 - minute), *_part_of_hour(60 - minute)]:
+        for part in [*number_words(60 - minute), *_PARTS_OF_HOURS.get(60 - minute, ())]:
             yield from [(*part, "to", *hours), (*part, "before", *hours)]
-
-
-def _part_of_hour(minutes: int) -> list[tuple[str, ...]]:
-    return [(name,) for name, length in _PARTS_OF_HOURS.items() if length == minutes]

@@ -265,9 +265,8 @@ def _most_said(key: str, text: str, words: Sequence[str], index: ConversationInd
     """Return where a text was said, by more than half of its words, or by a part: of *Paris, FR* or *Europe/Paris*."""
     ignored = _SAY_NOTHING.union(words_of_name(key))
     parts = [words_of(part) for part in _PARTS.split(text)]
-    for part in parts if len(parts) > 1 else ():
-        if not ignored.issuperset(part) and (span := index.phrase(part)):
-            return span
+    if len(parts) > 1 and (span := index.first_phrase(part for part in parts if not ignored.issuperset(part))):
+        return span
     spaced = [word for word in words if word not in ignored and (len(word) > 1 or word.isdecimal())]
     found = [index.word(index.form(word)) for word in spaced]
     # one character of a script without spaces says little: two together are a word

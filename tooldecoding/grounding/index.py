@@ -238,6 +238,10 @@ class ConversationIndex:
                     return span
         return None
 
+    def first_phrase(self, phrases: Iterable[Sequence[str]]) -> Span | None:
+        """Return where the first of some phrases stands that stands anywhere."""
+        return next(filter(None, map(self.phrase, phrases)), None)
+
     def text(self, text: str) -> Span | None:
         """Return where a text stands as it is."""
         for message, content, _ in self.sources:

@@ -37,34 +37,27 @@ def number_said(value: float, index: ConversationIndex) -> Span | None:
     if number != int(number):
         return None
     ways = _in_words(int(number)) if number <= _MOST else ()
-    found = index.word(str(int(number))) or next(filter(None, map(index.phrase, ways)), None)
+    found = index.word(str(int(number))) or index.first_phrase(ways)
     return found or _in_unit(int(number), index)
 
 
 def _in_unit(number: int, index: ConversationIndex) -> Span | None:
     """Return where a number was said in a larger unit: 180 minutes as *3 hours*."""
-    for size, names in _UNITS.items():
-        count, rest = divmod(number, size)
-        for way in () if rest or not count else number_words(count):
-            for name in names:
-                if span := index.phrase((*way, name)):
-                    return span
-    return None
+    return index.first_phrase(
+        (*way, name)
+        for size, names in _UNITS.items()
+        if number and number % size == 0
+        for way in number_words(number // size)
+        for name in names
+    )
 
 
 def ordinal_said(number: int, index: ConversationIndex) -> Span | None:
-    """Return where a number stands as an English ordinal: *the 4th*, *the fourth of*."""
-    for ending in _ORDINAL_ENDINGS:
-        if span := index.phrase((str(number), ending)):
-            return span
-    ways = list(_in_language(number, "en", "ordinal"))
-    return next((span for way in ways for on in ("on", "of") if (span := _beside(way, on, index))), None)
-
-
-def _beside(words: tuple[str, ...], other: str, index: ConversationIndex) -> Span | None:
-    """Return where words stand with another one around them: *on the fourth*, *the fourth of May*."""
-    around = [(*words, other)] if other == "of" else [(other, "the", *words), (other, *words)]
-    return next(filter(None, map(index.phrase, around)), None)
+    """Return where a number stands as an English ordinal: *the 4th*, *on the fourth*, *the fourth of May*."""
+    phrases: list[tuple[str, ...]] = [(str(number), ending) for ending in _ORDINAL_ENDINGS]
+    for way in _in_language(number, "en", "ordinal"):
+        phrases += [("on", "the", *way), ("on", *way), (*way, "of")]
+    return index.first_phrase(phrases)
 
 
 def number_words(number: int) -> list[tuple[str, ...]]:

@@ -22,9 +22,10 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.documents.forms.form import ObjectForm, has_name, read_name
-from lookup.documents.parameters.plain_values import read_description
+from lookup.documents.parameters.plain_values import demand_object, read_description
 from lookup.documents.parameters.property_reader import PropertyReader
 from lookup.errors import DocumentationError, quoted, shown
+from lookup.schema.document import Document
 from lookup.type_names import value_type
 
 Data = Mapping[str, Any]
@@ -70,8 +71,10 @@ def _is_schema_tool(data: Data) -> bool:
     return key != "arguments" and schema is None and has_name(data) and "description" in data
 
 
-def read_schema_tool(data: Data) -> ToolSpec:
+def read_schema_tool(data: Data, document: Document | None = None) -> ToolSpec:
     """Read a tool whose parameters are a JSON Schema. Without one, it has no parameters.
+
+    ``document``: what references point into; by default the schema.
 
     DocumentationError, naming tool and parameter: the name is not a text, ``properties`` or a property is not an
     object, ``required`` or ``enum`` is not a list, or a list of required keys beside the schema contains an unknown
@@ -82,16 +85,15 @@ def read_schema_tool(data: Data) -> ToolSpec:
     key, schema = _schema(data)
     if schema is None:
         return _tool(data, (), PropertyReader(owner, {}))
-    if not isinstance(schema, Mapping):
-        raise DocumentationError(f"{owner}: expected {key!r} to be an object with 'properties', found {shown(schema)}")
-    reader = PropertyReader(owner, schema, convention=None if key == "arguments" else False)
+    schema = demand_object(schema, owner, f"{key!r} to be an object with 'properties'")
+    reader = PropertyReader(owner, document or schema, convention=None if key == "arguments" else False)
     return _tool(data, reader.parameters(schema, beside=data), reader)
 
 
-def printed_tool(name: str, description: str, schema: Any) -> ToolSpec | None:
+def printed_tool(name: str, description: str, schema: Any, document: Document | None = None) -> ToolSpec | None:
     """The tool that a chat template prints with these words; ``None`` if they document none."""
     try:
-        return read_schema_tool({"name": name, "description": description, "parameters": schema})
+        return read_schema_tool({"name": name, "description": description, "parameters": schema}, document)
     except DocumentationError:
         return None
 
@@ -138,10 +140,7 @@ def _read_api_bank_tool(data: Data) -> ToolSpec:
     parameters = data["input_parameters"]
     if parameters is None or parameters == {None}:
         parameters = {}
-    if not isinstance(parameters, Mapping):
-        raise DocumentationError(
-            f"{owner}: expected 'input_parameters' to be an object of parameters, found {shown(parameters)}"
-        )
+    parameters = demand_object(parameters, owner, "'input_parameters' to be an object of parameters")
     reader = PropertyReader(owner, {}, convention=True)
     return _tool(data, reader.parameters({"properties": parameters}), reader)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.documents.forms.form import ObjectForm
-from lookup.documents.parameters.plain_values import read_description
+from lookup.documents.parameters.plain_values import demand_object, read_description
 from lookup.documents.parameters.property_reader import PropertyReader
 from lookup.documents.parameters.requiredness import is_required, own_flag
 from lookup.documents.parameters.tool_schemas import Schemas
@@ -62,16 +62,11 @@ def read(data: Mapping[str, Any]) -> Iterator[tuple[ToolSpec, Mapping[str, Any]]
     for path, item in paths.items():
         if not isinstance(path, str) or path.startswith("x-"):
             continue
-        if not isinstance(item, Mapping):
-            raise DocumentationError(f"path {path!r}: expected an object of operations, found {shown(item)}")
         schemas = Schemas(f"path {path!r}", document)
-        item = schemas.held(item).keywords
+        item = schemas.held(demand_object(item, f"path {path!r}", "an object of operations")).keywords
         for method, operation in item.items():
             if _is_method(method):
-                if not isinstance(operation, Mapping):
-                    raise DocumentationError(
-                        f"operation '{method.upper()} {path}': expected an object, found {shown(operation)}"
-                    )
+                operation = demand_object(operation, f"operation '{method.upper()} {path}'", "an object")
                 yield _Operation(document, path, item, method, operation).tool(schemas.notes), operation
 
 
@@ -152,12 +147,7 @@ class _Operation:
         return f"{self._owner}, parameter {quoted(name)}"
 
     def _resolved(self, written: object, what: str) -> Mapping[str, Any]:
-        return self._reader.held(self._object(written, what)).keywords
-
-    def _object(self, written: object, what: str) -> Mapping[str, Any]:
-        if not isinstance(written, Mapping):
-            raise DocumentationError(f"{self._owner}: expected {what} to be an object, found {shown(written)}")
-        return written
+        return self._reader.held(demand_object(written, self._owner, f"{what} to be an object")).keywords
 
     def _parameter(self, parameter: Mapping[str, Any]) -> None:
         name, place = parameter["name"], parameter.get("in", "query")
@@ -185,7 +175,7 @@ class _Operation:
             return None
         schemas = {
             str(media): described["schema"]
-            for media, described in self._object(holder["content"], "'content'").items()
+            for media, described in demand_object(holder["content"], self._owner, "'content' to be an object").items()
             if isinstance(described, Mapping) and "schema" in described
         }
         if not schemas:
@@ -199,7 +189,7 @@ class _Operation:
     def _body(self, body: Mapping[str, Any], schema: object) -> None:
         if schema is None:
             return
-        written = self._object({} if schema is True else schema, "the body's 'schema'")
+        written = demand_object({} if schema is True else schema, self._owner, "the body's 'schema' to be an object")
         keys = self._reader.parameters(written, strict=False)
         for spec in keys:
             self._add(spec, "body")

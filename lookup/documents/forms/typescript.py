@@ -18,18 +18,18 @@ A namespace may also declare the types that its functions refer to. Built-in too
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
-from lookup.dictionary import ToolSpec
 from lookup.documents.forms.form import TextForm, TextTool
 from lookup.documents.forms.json_tools import printed_tool
 from lookup.documents.forms.typescript_types import Schema, TypeReader, comment_text
+from lookup.documents.parameters.requiredness import is_required
 from lookup.errors import LiteralError
 from lookup.scanning import bounded
+from lookup.schema.document import Document
 
-MAX_DEFINITIONS: Final = 50
-"""How many declared types one tool may refer to."""
 _OWN_NAMESPACE: Final = "functions"
 
 _NAMESPACE = re.compile(r"^[ \t]*namespace[ \t]+(?P<name>[\w.$-]{1,100})[ \t]*\{", re.MULTILINE)
@@ -60,7 +60,7 @@ def _functions(text: str, start: int, end: int) -> list[TextTool]:
     """
     matches = list(bounded(_DECLARATION, text, start, end))
     names = {match["type"] or match["interface"] for match, _ in matches}
-    functions: list[tuple[str, Schema, int, int]] = []
+    functions: list[tuple[str, str, Schema, int, int]] = []
     types: dict[str, Schema] = {}
     behind = start
     for match, limit in matches:
@@ -76,13 +76,17 @@ def _functions(text: str, start: int, end: int) -> list[TextTool]:
         reader.take(";")
         behind = match.end() + reader.position
         name = match["type"] or match["interface"]
-        described = {"description": comment_text(comment) if comment else "", **schema}
+        description = comment_text(comment) if comment else ""
         if opening:
-            functions.append((name, described, match.start() - len(comment), behind))
+            functions.append((name, description, {"type": "object", **schema}, match.start() - len(comment), behind))
         else:
-            types[name] = described
-    tools = [(_tool(name, schema, types), first, last) for name, schema, first, last in functions]
-    return [TextTool(tool, first, last) for tool, first, last in tools if tool]
+            types[name] = {"description": description, **schema}
+    document = Document({"$defs": types}, documentation=True, requires=partial(is_required, False))
+    return [
+        TextTool(tool, first, last)
+        for name, description, schema, first, last in functions
+        if (tool := printed_tool(name, description, schema, document))
+    ]
 
 
 def _parameters(reader: TypeReader, opening: str) -> Schema:
@@ -94,35 +98,6 @@ def _parameters(reader: TypeReader, opening: str) -> Schema:
     reader.expect("=>")
     reader.type()
     return schema
-
-
-def _tool(name: str, schema: Schema, types: Mapping[str, Schema]) -> ToolSpec | None:
-    """The tool of a function; ``None`` if its schema is none of parameters."""
-    used = _used(schema, types)
-    description = schema.pop("description")
-    if "$ref" in schema and len(schema) == 1:
-        schema = types.get(schema["$ref"].removeprefix("#/$defs/"), {})
-    schema = {"type": "object", **schema}
-    if used:
-        schema["$defs"] = used
-    return printed_tool(name, description, schema)
-
-
-def _used(schema: Schema, types: Mapping[str, Schema]) -> Schema:
-    """The types that a schema refers to, also by way of another; what is too many stays unknown."""
-    used: Schema = {}
-    waiting: list[Any] = [schema]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, dict):
-            name = str(node.get("$ref", "")).removeprefix("#/$defs/")
-            if name in types and name not in used and len(used) < MAX_DEFINITIONS:
-                used[name] = types[name]
-                waiting.append(types[name])
-            waiting += node.values()
-        elif isinstance(node, list):
-            waiting += node
-    return used
 
 
 FORM: Final = TextForm("TypeScript namespaces (type name = (_: {key: type}) => any)", find)

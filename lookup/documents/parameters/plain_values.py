@@ -11,6 +11,13 @@ from lookup.literals.syntaxes import render_literal
 from lookup.type_names import type_of
 
 
+def demand_object(value: object, where: str, what: str) -> Mapping[str, Any]:
+    """The value if it is an object. DocumentationError with the place and what was expected if it is none."""
+    if not isinstance(value, Mapping):
+        raise DocumentationError(f"{where}: expected {what}, found {shown(value)}")
+    return value
+
+
 def read_description(data: Mapping[str, Any], owner: str) -> str:
     """The description of a tool or key, verbatim; ``""`` if absent or null. ``owner`` names tool and parameter."""
     key = "api_description" if "api_description" in data else "description"
@@ -47,4 +54,4 @@ def read_enum(enum: object, where: str) -> tuple[tuple[Any, ...], ValueType]:
     if not isinstance(enum, list | tuple):
         raise DocumentationError(f"{where}: expected 'enum' to be a list with members, found {shown(enum)}")
     members = tuple(plain_value(member, "enum", where) for member in enum)
-    return members, type_of(member for member in members if member is not None)
+    return members, type_of(members)

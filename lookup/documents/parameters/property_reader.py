@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from lookup.dictionary import ANY, MISSING, ParameterSpec, ValueType
-from lookup.documents.parameters.plain_values import plain_value, read_description, read_enum
+from lookup.documents.parameters.plain_values import demand_object, plain_value, read_description, read_enum
 from lookup.documents.parameters.requiredness import decide, is_required, own_flag
 from lookup.documents.parameters.tool_schemas import Held, Schema, Schemas, branches_of, is_null
 from lookup.errors import DocumentationError, quoted, shown
@@ -128,10 +128,7 @@ class PropertyReader(Schemas):
         properties = schema.get("properties")
         if properties is None:
             properties = {}
-        if not isinstance(properties, Mapping):
-            raise DocumentationError(
-                f"{scope.where}: expected 'properties' to be an object of parameters, found {shown(properties)}"
-            )
+        properties = demand_object(properties, scope.where, "'properties' to be an object of parameters")
         unnamed = _unnamed(schema) if strict else []
         known = dict.fromkeys([*properties, *unnamed])
         required, optional = (
@@ -181,10 +178,8 @@ class PropertyReader(Schemas):
         schema, spec = None, named_type(spec) or spec
         if not scope.nesting and isinstance(spec, dict | bool):  # keys of objects are part of it
             schema = value_schema(spec, self.document) if self._whole is None else self._whole.key(key)
-        if spec is True:  # JSON Schema's schema that allows anything
-            spec = {}
-        if not isinstance(spec, Mapping):
-            raise DocumentationError(f"{where}: expected an object with 'type', found {shown(spec)}")
+        # ``true`` is JSON Schema's schema that allows anything.
+        spec = demand_object({} if spec is True else spec, where, "an object with 'type'")
         kind, raw_type, spec = self._type(spec, scope._replace(where=where))
         description = read_description(spec, where)
         flag = own_flag(spec, where)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pydantic.json_schema import GenerateJsonSchema
 
 _EMPTY: Final = inspect.Parameter.empty
-_JSON_TYPES: Final = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 _STARS: Final = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 
@@ -201,18 +200,12 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
-    """A schema generator with tuples and mixed enums. What JSON Schema cannot describe is any value, with a note."""
+    """A schema generator with tuples. What JSON Schema cannot describe is any value, with a note."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class Generator(GenerateJsonSchema):
         def tuple_schema(self, schema: Any) -> dict[str, Any]:
             return {**super().tuple_schema(schema), "type": "tuple"}
-
-        def literal_schema(self, schema: Any) -> dict[str, Any]:
-            return _with_type(super().literal_schema(schema))
-
-        def enum_schema(self, schema: Any) -> dict[str, Any]:
-            return _with_type(super().enum_schema(schema))
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             notes.append(f"any value is taken where pydantic has no schema: {error_info}")
@@ -222,9 +215,3 @@ def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
             notes.append(detail)
 
     return Generator
-
-
-def _with_type(schema: dict[str, Any]) -> dict[str, Any]:
-    """An enum's schema with the types of its members. Pydantic leaves them out if they differ."""
-    names = list(dict.fromkeys(_JSON_TYPES.get(type(member), "") for member in schema.get("enum", [])))
-    return schema if "type" in schema or not all(names) else {**schema, "type": names}

@@ -53,7 +53,7 @@ def _read_head(written: str) -> ParameterSpec:
     kind = value_type(_ROLE.sub("", raw_type).replace("`", ""))
     enum = enum or kind.enum
     if enum and kind == ANY:
-        kind = replace(type_of(member for member in enum if member is not None), nullable=None in enum)
+        kind = type_of(enum)
     found = ParameterSpec("", replace(kind, enum=None), raw_type, required, enum=enum)
     return found if default is None else replace(found, default=_default(default, kind), rule="default")
 
