@@ -1,7 +1,6 @@
 """An answer is a message in OpenAI's shape whatever the model wants, and every chat template takes it back."""
 
 import json
-import re
 import warnings
 from typing import Any
 from unittest.mock import patch
@@ -10,10 +9,9 @@ import pytest
 from chat_models import decoder_of, random_logits
 from own_templates import CALLS, ORIGINALS, original, template
 
-from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.rendering import conversation_prompt
-from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.chat.reply import ChatMessage
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import PRINTED
 from tooldecoding.errors import ChatWarning, PromptError
@@ -107,27 +105,6 @@ CALLED: list[dict[str, Any]] = [
     {"role": "tool", "tool_call_id": "toolu_0", "content": "first: booked"},
 ]
 SAID = [USER, CALLED[1] | {"content": "One moment."}, *CALLED[2:]]
-FORMS = {IdForm.ANY: "call_[a-zA-Z0-9]{24}", IdForm.NINE: "[a-zA-Z0-9]{9}"}
-
-
-@pytest.mark.parametrize("name", ["mistral_v3", "mistral_v11", "mistral_v13", "qwen3", "gemma3"])
-def test_ids_are_unique_in_the_world(name: str) -> None:
-    decoder = decoder_of(original(name), max_calls=2)
-
-    def ids() -> list[str]:
-        random_logits(decoder, 1)
-        *pieces, reply = decoder.stream([USER], TOOLS, "required", format="hermes")
-        assert isinstance(reply, ChatMessage)
-        assert [piece.id for piece in pieces if isinstance(piece, CallPiece)] == [*reply.ids]
-        return [*reply.ids]
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ChatWarning)  # the format is not the template's
-        first, second = ids(), ids()
-        assert len({*first, *second}) == 2 * len(first) > 0
-        form = profile_of(decoder.tokenizer).ids
-        assert (form is IdForm.NINE) == (name.startswith("mistral") and name != "mistral_v13")  # which writes none
-        assert all(re.fullmatch(FORMS[form], each) for each in first)
 
 
 def test_nothing_is_left_out_in_silence() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooldecoding.chat.call_ids import IdForm, new_ids, template_ids
+from tooldecoding.chat.call_ids import IdForm, new_id, template_ids
 from tooldecoding.chat.chat import continued
 from tooldecoding.chat.dialogue import dialogue_lines, documented_tools, openai_messages, read_dialogue, read_rows
 from tooldecoding.chat.messages import MAX_CHARACTERS, MAX_MESSAGES, ToolCall, read_messages
@@ -114,10 +114,13 @@ def test_ids_are_unique_and_kept_where_they_fit(form: IdForm, ids: list[str], ne
     written = template_ids(form, earlier)
     assert list(written) == ids and len({*written.values()}) == len(ids)
     assert form is not IdForm.ANY or [*written.values()] == ids
-    found = new_ids(form, earlier, ["f"] * new)
-    assert len({*found, *ids}) == len(ids) + new
-    again = template_ids(form, [*earlier, *(ToolCall(call_id, "f", {}) for call_id in found)])
-    assert [again[call_id] for call_id in found] == found, "a new id is already in the form"
+    for _ in range(new):
+        counted = form in (IdForm.NAMED, IdForm.NUMBER)  # other new ids are unique in the world
+        assert (new_id(form, earlier, "f") == new_id(form, earlier, "f")) == counted
+        earlier.append(ToolCall(new_id(form, earlier, "f"), "f", {}))
+    assert len({call.id for call in earlier}) == len(ids) + new
+    again = template_ids(form, earlier)
+    assert all(again[call.id] == call.id for call in earlier[len(ids) :]), "a new id is already in the form"
 
 
 WORDS = ["role", "content", "tool_calls", "id", "type", "function", "name", "arguments", "tool_call_id", "user", "tool"]

@@ -44,10 +44,9 @@ _COUNTED: Final = {
 """A counted id, and the pattern of those that the template takes."""
 
 
-def new_ids(form: IdForm, earlier: Sequence[ToolCall], names: Sequence[str]) -> list[str]:
-    """Return ids for new calls, by the names of their tools; ``earlier`` are the calls of the conversation."""
-    used = {call.id for call in earlier}
-    return [_free(form, name, number, used, *_DRAWN.get(form, ())) for number, name in enumerate(names, len(earlier))]
+def new_id(form: IdForm, earlier: Sequence[ToolCall], name: str) -> str:
+    """Return the id of a new call, by the name of its tool; ``earlier`` are the calls of the conversation."""
+    return _free(form, name, len(earlier), {call.id for call in earlier}, *_DRAWN.get(form, ()))
 
 
 def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:

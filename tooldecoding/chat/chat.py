@@ -7,7 +7,7 @@ from typing import Any
 
 from transformers import PreTrainedTokenizerBase
 
-from tooldecoding.chat.call_ids import new_ids
+from tooldecoding.chat.call_ids import new_id
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
@@ -108,7 +108,7 @@ class ReplyPieces:
         return ChatMessage(result, tuple(self._ids))
 
     def _new_id(self, call: DecodedCall) -> str:
-        [new] = new_ids(profile_of(self._tokenizer).ids, self._earlier, [call.name])
+        new = new_id(profile_of(self._tokenizer).ids, self._earlier, call.name)
         self._earlier.append(ToolCall(new, call.name, call.arguments))
         self._ids.append(new)
         return new

@@ -1,16 +1,19 @@
 """Open Responses: the compliance runner, the openai package, items in and out."""
 
 import runpy
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from call_ids import OPENAI
+from chat.chat_models import HERMES, call, decoder_of, says
 from data import DATA
-from running_server import MODEL, Running, called, error_of, running
-from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row
+from running_server import MODEL, Running, error_of, running
+from synthetic import ScriptedEngine
+from tooldecoding.server.responses_body import read_responses_body
+from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
@@ -20,8 +23,6 @@ SLOW = ["assistant-phase", "streaming-response", "system-prompt", "multi-turn"]
 ABOUT = documented("get_weather", description="Get the weather of a city.", city={"type": "string"}) | {"strict": True}
 WEATHER = {"type": "function"} | ABOUT
 ROME = "What is the weather in Rome?"
-COUNTS = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
-USAGE = COUNTS | {"prompt_tokens_details": {"cached_tokens": 1}, "completion_tokens_details": {"reasoning_tokens": 2}}
 
 
 @pytest.fixture(scope="module")
@@ -31,48 +32,9 @@ def judge() -> Any:
     return SimpleNamespace(**runpy.run_path(str(RUNNER)))
 
 
-class Scripted(Answerer):
-    """Answers with the message of a chat completion, whole or in pieces; keeps what it was asked."""
-
-    def __init__(self, message: dict[str, Any], finish: str = "stop", error: dict[str, Any] | None = None) -> None:
-        super().__init__()
-        self.message, self.finish, self.error = {"role": "assistant", "content": None} | message, finish, error
-        self.asked: dict[str, Any] = {}
-
-    async def answer(self, given: Row, request_id: str) -> ResponseStream:
-        self.asked = given
-        about = {"usage": USAGE, "tooldecoding": {"valid": True}}
-        if not self.asked.get("stream"):
-            choice = {"index": 0, "message": self.message, "finish_reason": self.finish}
-            yield ResponseStart(200, {"choices": [choice]} | about)
-            return
-        begun, *pieces = ({"index": 0, "delta": delta, "finish_reason": None} for delta in deltas(self.message))
-        yield ResponseStart(200, {"choices": [begun]}, streamed=True)
-        for piece in pieces:
-            yield {"choices": [piece]}
-        if self.error is not None:
-            yield {"error": self.error}
-            return
-        yield {"choices": [{"index": 0, "delta": {}, "finish_reason": self.finish}]}
-        yield {"choices": []} | about
-
-
-def deltas(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What the pieces of a message add: its role, its texts in two pieces each, then its calls."""
-    yield {"role": "assistant"}
-    for name in ("reasoning_content", "content"):
-        if (text := message.get(name)) is not None:
-            yield {name: text[:3]}
-            yield {name: text[3:]}
-    for index, call in enumerate(message.get("tool_calls", [])):
-        arguments = {"arguments": call["function"]["arguments"]}
-        yield {"tool_calls": [call | {"index": index, "function": call["function"] | {"arguments": ""}}]}
-        yield {"tool_calls": [{"index": index, "function": arguments}]}
-
-
-def scripted(answerer: Scripted, **fields: Any) -> Any:
+def answered(decoder: SyntheticDecoder, **fields: Any) -> Any:
     """The JSON of a response, or the text of a stream."""
-    with running(answerer) as made:
+    with running(decoder) as made:
         answer = made.http.post("/v1/responses", json={"model": MODEL, "input": "Go."} | fields)
     assert answer.status_code == 200, answer.text
     return answer.text if fields.get("stream") else answer.json()
@@ -89,51 +51,60 @@ def test_the_compliance_runner_passes(judge: Any, server: Running, test: str) ->
     assert judge.run(test, f"{server.url}/v1", MODEL, "none", 300) == []
 
 
-CALLS = [called(f"call_{name}", name, '{"x": 1}') for name in "fg"]
+CALLS = [call(name, x=1) for name in "fg"]
 
 
 @pytest.mark.parametrize(
-    ("message", "finish", "kinds"),
+    ("said", "kinds", "texts"),
     [
-        ({"reasoning_content": "Let me see.", "content": "Hi you."}, "stop", ["reasoning", "message"]),
-        ({"reasoning_content": "Hm.", "tool_calls": CALLS[:1]}, "tool_calls", ["reasoning", "function_call"]),
-        ({"content": "I call.", "tool_calls": CALLS}, "tool_calls", ["message", "function_call", "function_call"]),
-        ({"content": "Too lo"}, "length", ["message"]),
-        ({"content": ""}, "stop", ["message"]),
+        ("<think>\nLet me see.\n</think>\n\nHi you.", ["reasoning", "message"], ["Let me see.", "Hi you."]),
+        (f"<think>\nHm.\n</think>\n\n{CALLS[0]}", ["reasoning", "function_call"], ["Hm."]),
+        ("I call.\n" + "\n".join(CALLS), ["message", "function_call", "function_call"], ["I call."]),
+        ("x" * 200, ["message"], ["x" * 100]),
+        ("", ["message"], [""]),
     ],
 )
-def test_a_response_is_valid_and_its_stream_in_order(
-    judge: Any, message: dict[str, Any], finish: str, kinds: list[str]
-) -> None:
-    asked = {"tools": [WEATHER], "tool_choice": "required", "max_output_tokens": 16}
-    text = scripted(Scripted(message, finish), **asked, stream=True)
+def test_a_response_is_valid_and_its_stream_in_order(judge: Any, said: str, kinds: list[str], texts: list[str]) -> None:
+    decoder = decoder_of(HERMES, ("<think>", "</think>"))
+    says(decoder, lambda prompt: said)
+    tools = [{"type": "function"} | documented(name, x={"type": "integer"}) for name in "fg"]
+    asked = {"tools": tools, "tool_choice": "auto", "max_output_tokens": 100}
+    text = answered(decoder, **asked, stream=True)
     assert text.endswith("data: [DONE]\n\n")
     events = judge.read_events(text)
     assert judge.check_order(events) == []
     for _, data in events:
         assert judge.problems(judge.EVENTS[data["type"]], data) == []
-    whole = scripted(Scripted(message, finish), **asked, text={"format": {"type": "text"}})
+    whole = answered(decoder, **asked, text={"format": {"type": "text"}})
     assert judge.problems("ResponseResource", whole) == []
+    cut = len(said) > 150
     for response in (whole, events[-1][1]["response"]):
         items = response["output"]
         assert [item["type"] for item in items] == kinds
-        texts = [item["content"][0]["text"] for item in items if item["type"] != "function_call"]
-        assert texts == [message[name] for name in ("reasoning_content", "content") if name in message]
-        calls = [(item["call_id"], item["name"], item["arguments"]) for item in items if "call_id" in item]
-        assert calls == [(call["id"], *call["function"].values()) for call in message.get("tool_calls", [])]
-        assert response["status"] == ("incomplete" if finish == "length" else "completed")
-        assert response["incomplete_details"] == ({"reason": "max_output_tokens"} if finish == "length" else None)
-        assert response["usage"]["output_tokens_details"] == {"reasoning_tokens": 2}
-        assert response["tooldecoding"] == {"valid": True, "cut": finish == "length"}
+        assert [item["content"][0]["text"] for item in items if item["type"] != "function_call"] == texts
+        calls = [(item["name"], item["arguments"]) for item in items if OPENAI.fullmatch(item.get("call_id", ""))]
+        assert calls == [(name, '{"x": 1}') for name in "fg"[: kinds.count("function_call")]]
+        assert response["status"] == ("incomplete" if cut else "completed")
+        assert response["incomplete_details"] == ({"reason": "max_output_tokens"} if cut else None)
+        thought = response["usage"]["output_tokens_details"]["reasoning_tokens"]
+        assert (thought > 0) == ("reasoning" in kinds)
+        assert response["tooldecoding"]["valid"] and response["tooldecoding"]["cut"] == cut
 
 
 def test_an_error_in_a_stream_fails_the_response(judge: Any) -> None:
-    error = {"message": "the replica is gone", "type": "server_error", "param": None, "code": "replica_lost"}
-    events = judge.read_events(scripted(Scripted({"content": "Hel"}, error=error), stream=True))
+    decoder = decoder_of(HERMES)
+
+    def breaks_off(text: str) -> str:
+        if "Hel" in text:
+            raise MemoryError
+        return "Hel"[len(text.rpartition("[assistant]")[2]) :]
+
+    decoder.engine = ScriptedEngine(decoder.table.texts, breaks_off)
+    events = judge.read_events(answered(decoder, stream=True))
     assert judge.check_order(events) == []
     final = events[-1][1]
     assert final["type"] == "response.failed" and judge.problems("ResponseFailedStreamingEvent", final) == []
-    assert final["response"]["error"] == {"code": "replica_lost", "message": "the replica is gone"}
+    assert final["response"]["error"]["code"] == "out_of_memory" and "prompt" in final["response"]["error"]["message"]
 
 
 def test_items_become_messages() -> None:
@@ -149,15 +120,15 @@ def test_items_become_messages() -> None:
         {"type": "function_call_output", "call_id": "c1", "output": "done"},
         {"type": "function_call_output", "call_id": "c2", "output": [{"type": "input_text", "text": "done, too"}]},
     ]  # fmt: skip
-    answerer = Scripted({"content": "Yes."})
     allowed = {"type": "allowed_tools", "mode": "required", "tools": [{"type": "function", "name": "get_weather"}]}
-    scripted(
-        answerer, input=items, instructions="You are a clock.", tools=[WEATHER], tool_choice=allowed, store=True,
-        reasoning={"effort": "none"}, max_output_tokens=20, parallel_tool_calls=False, tooldecoding={"order_limit": 2},
-        text={"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}},
-    )  # fmt: skip
+    asked = read_responses_body({
+        "model": MODEL, "input": items, "instructions": "You are a clock.", "tools": [WEATHER], "tool_choice": allowed,
+        "store": True, "reasoning": {"effort": "none"}, "max_output_tokens": 20, "parallel_tool_calls": False,
+        "text": {"format": {"type": "json_schema", "name": "a", "schema": {"type": "object"}, "strict": True}},
+        "tooldecoding": {"order_limit": 2},
+    }).chat  # fmt: skip
     function = {"name": "f", "arguments": "{}"}
-    assert answerer.asked["messages"] == [
+    assert asked["messages"] == [
         {"role": "system", "content": "You are a clock.\n\nBe brief."},
         {"role": "user", "content": "Go!"},
         {"role": "assistant", "content": "I go.", "reasoning_content": "Hm.",
@@ -166,7 +137,7 @@ def test_items_become_messages() -> None:
         {"role": "tool", "tool_call_id": "c2", "content": "done, too"},
     ]  # fmt: skip
     named = {"type": "function", "function": {"name": "get_weather"}}
-    assert answerer.asked | {"messages": None} == {
+    assert asked | {"messages": None} == {
         "model": MODEL,
         "messages": None,
         "tools": [{"type": "function", "function": ABOUT}],
