@@ -11,7 +11,7 @@ from lookup.errors import DocumentationError, LiteralError
 from lookup.grammar.notations import SPACED, Spacing
 from lookup.grammar.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.grammar.plain_parsers import Literals
-from lookup.grammar.states import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
+from lookup.grammar.states import Bracket, BracketParser, BracketPosition, Checked, advance, completion
 from lookup.literals.literal_reader import parse_literal
 from lookup.literals.syntaxes import LiteralSyntax
 from lookup.schema.equality import identity
@@ -195,6 +195,10 @@ class OpenList(Bracket):
         return element.start(self) if self._parser.unique is None else [_Unique(self, [Start(element)])]
 
     def may_close(self, position: BracketPosition) -> bool:
+        if position in ("member", "line"):
+            # a list with too few items is ended, and found to be wrong, where no further item is found
+            is_enough = self._count + 1 >= self._parser.least or self._next._element is None
+            return is_enough and not self._needs_comma
         if position == "opened":
             return not self._parser.least or self._element is None
         return position == "comma" and self.closer == ")" and self._count == 1 and self._parser.least < 2
@@ -215,17 +219,9 @@ class OpenList(Bracket):
         written = min(found, key=len)
         return written, self.having(written) or self
 
-    def advance(self, character: str) -> Iterable[ParserState]:
-        if character == ",":
-            may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
-            return [BetweenMembers(self._next, "comma")] if may_go_on else []
-        if character == "\n":
-            return self.closer_in_its_line()
-        if character != self.closer or self._needs_comma:
-            return []
-        # a list with too few items is ended, and found to be wrong, where no further item is found
-        is_enough = self._count + 1 >= self._parser.least or self._next._element is None
-        return [self.continuation] if is_enough else []
+    def behind_comma(self) -> "OpenList | None":
+        may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
+        return self._next if may_go_on else None
 
     def completion(self) -> str:
         written: list[str] = []

@@ -92,19 +92,15 @@ class OpenRecord(Bracket):
         return self._last
 
     def may_close(self, position: BracketPosition) -> bool:
-        return position == "opened" and self._may_end
+        if position not in ("opened", "member", "line") or self.rules.needed(self.used) & ~self.used:
+            return False
+        # an object with too few keys is ended, and found to be wrong, where no further key is left
+        return self._count >= self.rules.least or not (self._unused or self._free_keys)
 
     @cached_property
     def _missing(self) -> int:
         """How many keys are missing."""
         return len(self.rules.missing(self.used))
-
-    @property
-    def _may_end(self) -> bool:
-        if self.rules.needed(self.used) & ~self.used:
-            return False
-        # an object with too few keys is ended, and found to be wrong, where no further key is left
-        return self._count >= self.rules.least or not (self._unused or self._free_keys)
 
     @cached_property
     def _free_keys(self) -> "list[_FreeKey]":
@@ -134,7 +130,7 @@ class OpenRecord(Bracket):
             assert self._last is not None
             colon = self.spacing.colon if position == "colon" else ""
             return colon + self._last.shortest() + self.completion()
-        return self.spacing.comma.join(self._added(at_least_one=position != "opened")) + self.closer
+        return self.spacing.comma.join(self._added(at_least_one=position in ("comma", "space"))) + self.closer
 
     def _added(self, at_least_one: bool) -> list[str]:
         """The members that complete the object.
@@ -180,12 +176,8 @@ class OpenRecord(Bracket):
         """Whether a key of a stretch may be the next one."""
         return bool(self._unused >> stretch.start & ((1 << stretch.end - stretch.start) - 1))
 
-    def advance(self, character: str) -> Iterable[ParserState]:
-        if character == ",":
-            return [BetweenMembers(self, "comma")] if self._unused or self._free_keys else []
-        if character == "\n":
-            return self.closer_in_its_line()
-        return [self.continuation] if character == self.closer and self._may_end else []
+    def behind_comma(self) -> "OpenRecord | None":
+        return self if self._unused or self._free_keys else None
 
     def completion(self) -> str:
         return "".join(self.spacing.comma + member for member in self._added(at_least_one=False)) + self.closer
