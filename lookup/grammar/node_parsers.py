@@ -18,7 +18,7 @@ from lookup.grammar.texts import any_text, text_parser
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.schema.leaves import MAX_LISTED, Constants, Texts
-from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, listed_values_of
+from lookup.schema.normal import Alternative, LazySchema, Lists, Node, Objects, groups_of, leaves_values, listed_values
 from lookup.schema.number_range import MAX_DIGITS, Numbers
 
 MAX_DEPTH: Final = 40  # deeper than this, a bracket is only opened for the shortest literal
@@ -133,7 +133,7 @@ class NodeParsers:
 
     def listed(self, alternative: Alternative) -> list[ValueParser]:
         """The parsers of an alternative, its values listed if they are few: each list and object has its own parser."""
-        values = listed_values_of(alternative)
+        values = None if isinstance(alternative, Constants) else listed_values(Node((alternative,)))
         if values is None or not isinstance(alternative, Lists | Objects):
             return self.alternative(alternative if values is None else Constants(tuple(values)))
         return [self._single(value) for value in values]
