@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache, reduce
 from typing import Any, Final, Literal
 
 from lookup.errors import DocumentationError
-from lookup.grammar.keys import FreeKeys, Key, KeyRules
+from lookup.grammar.keys import FreeKeys, Key
 from lookup.grammar.lists import Elements
 from lookup.grammar.literal_values import is_key, is_literal
 from lookup.grammar.notations import Notation, RawText, inside, is_json
@@ -59,7 +59,7 @@ def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Valu
     return [
         Elements("[", below, around.spacing),
         *tuples,
-        Record(KeyRules((), free, around.spacing, syntax=around.syntax)),
+        Record((), free, around),
     ]
 
 
@@ -144,9 +144,8 @@ class NodeParsers:
         if isinstance(value, dict):
             for name in value:
                 self._demand_key(name)
-            spacing, syntax = self._inside.spacing, self._inside.syntax
-            keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True, spacing) for name in value]
-            parser = Record(KeyRules(keys, spacing=spacing, syntax=syntax))
+            keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True) for name in value]
+            parser = Record(keys, None, self._inside)
         elif isinstance(value, list | tuple):
             bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
             items = [self._single(item) for item in value]
@@ -174,7 +173,6 @@ class NodeParsers:
                 tuple(self._inside.keys(name)),
                 self.of(values[name]),
                 name in objects.required,
-                self._inside.spacing,
                 tuple(places[other] for other in objects.dependent.get(name, ())),
             )
             for name in names
@@ -182,8 +180,7 @@ class NodeParsers:
         if free is None and objects.least > len(made):
             written = len(made)
             raise DocumentationError(f"an object needs {objects.least} keys, and this call format can write {written}")
-        rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.syntax)
-        return Record(rules)
+        return Record(made, free, self._inside, objects.least, objects.most)
 
     def _can_have(self, objects: Objects, name: str) -> bool:
         if name in objects.keys:
