@@ -55,12 +55,8 @@ def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Valu
     around = inside(notation)
     below = any_parser(notation, depth - 1)
     free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: below, (below,), is_open=True)
-    tuples = [Elements("(", below)] if around.has_tuples else []
-    return [
-        Elements("[", below, around.spacing),
-        *tuples,
-        Record((), free, around),
-    ]
+    tuples = [Elements(around, below, is_tuple=True)] if around.has_tuples else []
+    return [Elements(around, below), *tuples, Record((), free, around)]
 
 
 def written_members(
@@ -123,13 +119,11 @@ class NodeParsers:
 
     def _list(self, lists: Lists) -> ValueParser:
         unique = lists.unique and leaves_values(lists)
-        syntax = self._inside.syntax if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, lists.prefix))
         prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
         further = lists.rest if len(possible) == len(lists.prefix) else None
         rest = None if further is None or further.is_empty else self.of(further, listed=unique)
-        bracket: Literal["[", "("] = "(" if lists.is_tuple and self._inside.has_tuples else "["
-        return Elements(bracket, rest, self._inside.spacing, prefix, lists.least, lists.most, syntax)
+        return Elements(self._inside, rest, prefix, lists.is_tuple, lists.least, lists.most, unique)
 
     def listed(self, alternative: Alternative) -> list[ValueParser]:
         """The parsers of an alternative, its values listed if they are few: each list and object has its own parser."""
@@ -147,9 +141,8 @@ class NodeParsers:
             keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True) for name in value]
             parser = Record(keys, None, self._inside)
         elif isinstance(value, list | tuple):
-            bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
             items = [self._single(item) for item in value]
-            parser = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
+            parser = Elements(self._inside, None, items, isinstance(value, tuple), len(items), len(items))
         else:
             [parser] = self.alternative(Constants((value,)))
         parser.is_single = True
