@@ -4,7 +4,7 @@
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, reduce
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from lookup.errors import DocumentationError
 from lookup.grammar.keys import FreeKeys, Key
@@ -25,27 +25,19 @@ MAX_DEPTH: Final = 40  # deeper than this, a bracket is only opened for the shor
 MAX_FREE_DEPTH: Final = 24  # the deepest nesting of a value of which nothing is documented
 
 _WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
-_INT: Final = AnyNumbers(_WHOLE)
-_FLOAT: Final = AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?")
+_INT: Final = Number(AnyNumbers(_WHOLE))
+_FLOAT: Final = Number(AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"))
 
 NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
 """Why a schema has no parser."""
 
 
 @lru_cache(maxsize=64)
-def scalar_parser(kind: Literal["str", "int", "float"], notation: Notation) -> ValueParser:
-    """All texts, integers or numbers inside brackets."""
-    if kind == "str":
-        return Union([any_text(syntax) for syntax in inside(notation).texts])
-    return Number(_INT if kind == "int" else _FLOAT)
-
-
-@lru_cache(maxsize=64)
 def any_parser(notation: Notation, depth: int = MAX_FREE_DEPTH, has_texts: bool = True) -> ValueParser:
     """Any literal with at most ``depth`` levels of nesting, a text among them or not."""
-    texts = scalar_parser("str", notation).alternatives if has_texts else ()
+    texts = map(any_text, inside(notation).texts) if has_texts else ()
     words = Literals(map(inside(notation).render, (True, False, None)))
-    return Union([scalar_parser("float", notation), *texts, words, *nested_parsers(notation, depth)])
+    return Union([_FLOAT, *texts, words, *nested_parsers(notation, depth)])
 
 
 def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[ValueParser]:
@@ -94,13 +86,12 @@ class NodeParsers:
                 equal = (*values, *whole) if is_json(self.notation) else values  # 2 is 2.0 in JSON
                 return [Literals(written_members(equal, self._inside.render, self._is_literal))]
             case Texts():
-                return self._texts(alternative)
+                found = [text_parser(syntax, alternative.language) for syntax in self._inside.texts]
+                return [parser for parser in found if parser is not None]
+            case Numbers() if alternative.is_limited:
+                return [Number(alternative)]
             case Numbers():
-                return [
-                    Number(alternative)
-                    if alternative.is_limited
-                    else scalar_parser("int" if alternative.integer else "float", self.notation)
-                ]
+                return [_INT if alternative.integer else _FLOAT]
             case Lists():
                 return [self._list(alternative)]
             case Objects():
@@ -110,12 +101,6 @@ class NodeParsers:
         if isinstance(self.notation, RawText):
             text = self.notation.other_lead + text + self.notation.mark
         return is_literal(text, self.notation)
-
-    def _texts(self, texts: Texts) -> list[ValueParser]:
-        if texts.language is ANY_TEXT:
-            return [scalar_parser("str", self.notation)]
-        found = [text_parser(syntax, texts.language) for syntax in self._inside.texts]
-        return [parser for parser in found if parser is not None]
 
     def _list(self, lists: Lists) -> ValueParser:
         unique = lists.unique and leaves_values(lists)
