@@ -134,14 +134,14 @@ class NodeParsers:
         return parser
 
     def _object(self, objects: Objects) -> ValueParser:
-        names = list(objects.keys)
-        free = self._free(objects)
-        listed = None if free is None else self._listed_keys(objects)
-        values = dict(objects.keys)
-        if listed is not None:
-            values |= {name: value for name, value in listed.items() if name not in values}
-            names, free = list(values), None
-        names = objects.possible(name for name in names if not values[name].is_empty and self._can_have(objects, name))
+        values, free = dict(objects.keys), None
+        if objects.free is not None:
+            language = self._free_language(objects)
+            members = language.members(MAX_LISTED)
+            free = self._free(objects, objects.free, language) if members is None else None
+            found = {name: objects.free(name) for name in members or () if name not in values}
+            values |= {name: value for name, value in found.items() if value is not None}
+        names = objects.possible(name for name in values if not values[name].is_empty and self._can_have(objects, name))
         for name in objects.required:
             if name not in names:
                 raise DocumentationError(f"the key {name!r} of an object needs keys that it may not have")
@@ -169,21 +169,8 @@ class NodeParsers:
         if not is_key(name, self.notation):
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
 
-    def _listed_keys(self, objects: Objects) -> dict[str, LazySchema] | None:
-        """The free keys, if there are few."""
-        members, free = self._free_language(objects).members(MAX_LISTED), objects.free
-        if members is None or free is None:
-            return None
-        found = {name: free(name) for name in members}
-        return {name: value for name, value in found.items() if value is not None}
-
-    def _free(self, objects: Objects) -> FreeKeys | None:
-        free = objects.free
-        if free is None:
-            return None
-        language = self._free_language(objects)
-        if language.is_empty:
-            return None
+    def _free(self, objects: Objects, free: Callable[[str], LazySchema | None], language: Language) -> FreeKeys | None:
+        """The free keys of a language, which are many; ``None`` if the notation can write none of them."""
         texts = [text for syntax in self._inside.free_keys if (text := text_parser(syntax, language)) is not None]
 
         def value(name: str) -> ValueParser | None:
