@@ -5,15 +5,14 @@ import itertools
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final
 
 from lookup.errors import DocumentationError, LiteralError
-from lookup.grammar.notations import SPACED, Spacing
+from lookup.grammar.notations import Inside
 from lookup.grammar.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.grammar.plain_parsers import Literals
-from lookup.grammar.states import BetweenMembers, Bracket, BracketParser, BracketPosition, Checked, advance, completion
+from lookup.grammar.states import Bracket, BracketParser, BracketPosition, Checked, advance, completion
 from lookup.literals.literal_reader import parse_literal
-from lookup.literals.syntaxes import LiteralSyntax
 from lookup.schema.equality import identity
 
 _CLOSERS: Final = {"[": "]", "(": ")"}
@@ -32,32 +31,34 @@ class Elements(BracketParser):
 
     Parameters
     ----------
-    bracket : {"[", "("}
-        A tuple of one element ends with a comma.
+    around : Inside
+        How the notation writes them.
     element : ValueParser, optional
         The parser of the elements behind ``prefix``; without it there are none.
     prefix : sequence of ValueParser
         The parsers of the first elements.
+    is_tuple : bool
+        Whether it is a tuple, if the notation has them; one of one element ends with a comma.
     least, most : int
         The number of elements; ``most`` may be ``None``.
-    unique : LiteralSyntax, optional
-        How elements are read to make sure that none stands there twice.
+    unique : bool
+        Whether elements are read to make sure that none stands there twice.
     """
 
     def __init__(
         self,
-        bracket: Literal["[", "("],
+        around: Inside,
         element: ValueParser | None,
-        spacing: Spacing = SPACED,
         prefix: Sequence[ValueParser] = (),
+        is_tuple: bool = False,
         least: int = 0,
         most: int | None = None,
-        unique: LiteralSyntax | None = None,
+        unique: bool = False,
     ) -> None:
-        self.bracket = bracket
-        self.spacing = spacing
+        self.bracket = "(" if is_tuple and around.has_tuples else "["
+        self.spacing = around.spacing
         self.least = least
-        self.unique = unique
+        self.unique = around.syntax if unique else None
         self._identities: dict[str, Hashable] = {}
         self._samples: dict[ValueParser, tuple[int, list[str]]] = {}
         self._prefix = tuple(prefix)
@@ -195,6 +196,10 @@ class OpenList(Bracket):
         return element.start(self) if self._parser.unique is None else [_Unique(self, [Start(element)])]
 
     def may_close(self, position: BracketPosition) -> bool:
+        if position in ("member", "line"):
+            # a list with too few items is ended, and found to be wrong, where no further item is found
+            is_enough = self._count + 1 >= self._parser.least or self._next._element is None
+            return is_enough and not self._needs_comma
         if position == "opened":
             return not self._parser.least or self._element is None
         return position == "comma" and self.closer == ")" and self._count == 1 and self._parser.least < 2
@@ -215,17 +220,9 @@ class OpenList(Bracket):
         written = min(found, key=len)
         return written, self.having(written) or self
 
-    def advance(self, character: str) -> Iterable[ParserState]:
-        if character == ",":
-            may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
-            return [BetweenMembers(self._next, "comma")] if may_go_on else []
-        if character == "\n":
-            return self.closer_in_its_line()
-        if character != self.closer or self._needs_comma:
-            return []
-        # a list with too few items is ended, and found to be wrong, where no further item is found
-        is_enough = self._count + 1 >= self._parser.least or self._next._element is None
-        return [self.continuation] if is_enough else []
+    def behind_comma(self) -> "OpenList | None":
+        may_go_on = self._next._element is not None or (self._needs_comma and self._parser.least < 2)
+        return self._next if may_go_on else None
 
     def completion(self) -> str:
         written: list[str] = []

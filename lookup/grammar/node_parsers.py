@@ -4,10 +4,10 @@
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, reduce
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from lookup.errors import DocumentationError
-from lookup.grammar.keys import FreeKeys, Key, KeyRules
+from lookup.grammar.keys import FreeKeys, Key
 from lookup.grammar.lists import Elements
 from lookup.grammar.literal_values import is_key, is_literal
 from lookup.grammar.notations import Notation, RawText, inside, is_json
@@ -18,34 +18,26 @@ from lookup.grammar.texts import any_text, text_parser
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
 from lookup.schema.leaves import MAX_LISTED, Constants, Texts
-from lookup.schema.normal import Alternative, LazySchema, Lists, Objects, groups_of, leaves_values, listed_values_of
+from lookup.schema.normal import Alternative, LazySchema, Lists, Node, Objects, groups_of, leaves_values, listed_values
 from lookup.schema.number_range import MAX_DIGITS, Numbers
 
 MAX_DEPTH: Final = 40  # deeper than this, a bracket is only opened for the shortest literal
 MAX_FREE_DEPTH: Final = 24  # the deepest nesting of a value of which nothing is documented
 
 _WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
-_INT: Final = AnyNumbers(_WHOLE)
-_FLOAT: Final = AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?")
+_INT: Final = Number(AnyNumbers(_WHOLE))
+_FLOAT: Final = Number(AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"))
 
 NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
 """Why a schema has no parser."""
 
 
 @lru_cache(maxsize=64)
-def scalar_parser(kind: Literal["str", "int", "float"], notation: Notation) -> ValueParser:
-    """All texts, integers or numbers inside brackets."""
-    if kind == "str":
-        return Union([any_text(syntax) for syntax in inside(notation).texts])
-    return Number(_INT if kind == "int" else _FLOAT)
-
-
-@lru_cache(maxsize=64)
 def any_parser(notation: Notation, depth: int = MAX_FREE_DEPTH, has_texts: bool = True) -> ValueParser:
     """Any literal with at most ``depth`` levels of nesting, a text among them or not."""
-    texts = scalar_parser("str", notation).alternatives if has_texts else ()
+    texts = map(any_text, inside(notation).texts) if has_texts else ()
     words = Literals(map(inside(notation).render, (True, False, None)))
-    return Union([scalar_parser("float", notation), *texts, words, *nested_parsers(notation, depth)])
+    return Union([_FLOAT, *texts, words, *nested_parsers(notation, depth)])
 
 
 def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[ValueParser]:
@@ -55,12 +47,8 @@ def nested_parsers(notation: Notation, depth: int = MAX_FREE_DEPTH) -> list[Valu
     around = inside(notation)
     below = any_parser(notation, depth - 1)
     free = FreeKeys(tuple(map(any_text, around.free_keys)), lambda _: below, (below,), is_open=True)
-    tuples = [Elements("(", below)] if around.has_tuples else []
-    return [
-        Elements("[", below, around.spacing),
-        *tuples,
-        Record(KeyRules((), free, around.spacing, syntax=around.syntax)),
-    ]
+    tuples = [Elements(around, below, is_tuple=True)] if around.has_tuples else []
+    return [Elements(around, below), *tuples, Record((), free, around)]
 
 
 def written_members(
@@ -98,13 +86,12 @@ class NodeParsers:
                 equal = (*values, *whole) if is_json(self.notation) else values  # 2 is 2.0 in JSON
                 return [Literals(written_members(equal, self._inside.render, self._is_literal))]
             case Texts():
-                return self._texts(alternative)
+                found = [text_parser(syntax, alternative.language) for syntax in self._inside.texts]
+                return [parser for parser in found if parser is not None]
+            case Numbers() if alternative.is_limited:
+                return [Number(alternative)]
             case Numbers():
-                return [
-                    Number(alternative)
-                    if alternative.is_limited
-                    else scalar_parser("int" if alternative.integer else "float", self.notation)
-                ]
+                return [_INT if alternative.integer else _FLOAT]
             case Lists():
                 return [self._list(alternative)]
             case Objects():
@@ -115,25 +102,17 @@ class NodeParsers:
             text = self.notation.other_lead + text + self.notation.mark
         return is_literal(text, self.notation)
 
-    def _texts(self, texts: Texts) -> list[ValueParser]:
-        if texts.language is ANY_TEXT:
-            return [scalar_parser("str", self.notation)]
-        found = [text_parser(syntax, texts.language) for syntax in self._inside.texts]
-        return [parser for parser in found if parser is not None]
-
     def _list(self, lists: Lists) -> ValueParser:
         unique = lists.unique and leaves_values(lists)
-        syntax = self._inside.syntax if unique else None
         possible = list(itertools.takewhile(lambda item: not item.is_empty, lists.prefix))
         prefix = [self.of(item, listed=unique) for item in possible]  # items that must differ
         further = lists.rest if len(possible) == len(lists.prefix) else None
         rest = None if further is None or further.is_empty else self.of(further, listed=unique)
-        bracket: Literal["[", "("] = "(" if lists.is_tuple and self._inside.has_tuples else "["
-        return Elements(bracket, rest, self._inside.spacing, prefix, lists.least, lists.most, syntax)
+        return Elements(self._inside, rest, prefix, lists.is_tuple, lists.least, lists.most, unique)
 
     def listed(self, alternative: Alternative) -> list[ValueParser]:
         """The parsers of an alternative, its values listed if they are few: each list and object has its own parser."""
-        values = listed_values_of(alternative)
+        values = None if isinstance(alternative, Constants) else listed_values(Node((alternative,)))
         if values is None or not isinstance(alternative, Lists | Objects):
             return self.alternative(alternative if values is None else Constants(tuple(values)))
         return [self._single(value) for value in values]
@@ -144,27 +123,25 @@ class NodeParsers:
         if isinstance(value, dict):
             for name in value:
                 self._demand_key(name)
-            spacing, syntax = self._inside.spacing, self._inside.syntax
-            keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True, spacing) for name in value]
-            parser = Record(KeyRules(keys, spacing=spacing, syntax=syntax))
+            keys = [Key(tuple(self._inside.keys(name)), self._single(value[name]), True) for name in value]
+            parser = Record(keys, None, self._inside)
         elif isinstance(value, list | tuple):
-            bracket: Literal["[", "("] = "(" if isinstance(value, tuple) and self._inside.has_tuples else "["
             items = [self._single(item) for item in value]
-            parser = Elements(bracket, None, self._inside.spacing, items, len(items), len(items))
+            parser = Elements(self._inside, None, items, isinstance(value, tuple), len(items), len(items))
         else:
             [parser] = self.alternative(Constants((value,)))
         parser.is_single = True
         return parser
 
     def _object(self, objects: Objects) -> ValueParser:
-        names = list(objects.keys)
-        free = self._free(objects)
-        listed = None if free is None else self._listed_keys(objects)
-        values = dict(objects.keys)
-        if listed is not None:
-            values |= {name: value for name, value in listed.items() if name not in values}
-            names, free = list(values), None
-        names = objects.possible(name for name in names if not values[name].is_empty and self._can_have(objects, name))
+        values, free = dict(objects.keys), None
+        if objects.free is not None:
+            language = self._free_language(objects)
+            members = language.members(MAX_LISTED)
+            free = self._free(objects, objects.free, language) if members is None else None
+            found = {name: objects.free(name) for name in members or () if name not in values}
+            values |= {name: value for name, value in found.items() if value is not None}
+        names = objects.possible(name for name in values if not values[name].is_empty and self._can_have(objects, name))
         for name in objects.required:
             if name not in names:
                 raise DocumentationError(f"the key {name!r} of an object needs keys that it may not have")
@@ -174,7 +151,6 @@ class NodeParsers:
                 tuple(self._inside.keys(name)),
                 self.of(values[name]),
                 name in objects.required,
-                self._inside.spacing,
                 tuple(places[other] for other in objects.dependent.get(name, ())),
             )
             for name in names
@@ -182,8 +158,7 @@ class NodeParsers:
         if free is None and objects.least > len(made):
             written = len(made)
             raise DocumentationError(f"an object needs {objects.least} keys, and this call format can write {written}")
-        rules = KeyRules(made, free, self._inside.spacing, objects.least, objects.most, self._inside.syntax)
-        return Record(rules)
+        return Record(made, free, self._inside, objects.least, objects.most)
 
     def _can_have(self, objects: Objects, name: str) -> bool:
         if name in objects.keys:
@@ -194,21 +169,8 @@ class NodeParsers:
         if not is_key(name, self.notation):
             raise DocumentationError(f"the key {name!r} of an object cannot be written in this call format")
 
-    def _listed_keys(self, objects: Objects) -> dict[str, LazySchema] | None:
-        """The free keys, if there are few."""
-        members, free = self._free_language(objects).members(MAX_LISTED), objects.free
-        if members is None or free is None:
-            return None
-        found = {name: free(name) for name in members}
-        return {name: value for name, value in found.items() if value is not None}
-
-    def _free(self, objects: Objects) -> FreeKeys | None:
-        free = objects.free
-        if free is None:
-            return None
-        language = self._free_language(objects)
-        if language.is_empty:
-            return None
+    def _free(self, objects: Objects, free: Callable[[str], LazySchema | None], language: Language) -> FreeKeys | None:
+        """The free keys of a language, which are many; ``None`` if the notation can write none of them."""
         texts = [text for syntax in self._inside.free_keys if (text := text_parser(syntax, language)) is not None]
 
         def value(name: str) -> ValueParser | None:

@@ -204,20 +204,16 @@ def inside(notation: Notation) -> Inside:
         case "json-lines":
             return _IN_LINES
         case BareKeys(mark):
-            return _bare(TextSyntax(mark, mark, f"^{_without(mark.lstrip(chr(10)))}[^]*$"), notation)
+            return Inside(
+                (TextSyntax(mark, mark, f"^{_without(mark.lstrip(chr(10)))}[^]*$"),),
+                partial(syntaxes.render_bare, mark=mark),
+                lambda key: [f"{key}:"],
+                (BARE_KEY,),
+                has_tuples=False,
+                spacing=Spacing(colon="", comma=","),
+                syntax=syntaxes.bare_keys(mark),
+            )
     return _AS_JSON
-
-
-def _bare(text: TextSyntax, notation: BareKeys) -> Inside:
-    return Inside(
-        (text,),
-        renderer(notation),
-        lambda key: [f"{key}:"],
-        (BARE_KEY,),
-        has_tuples=False,
-        spacing=Spacing(colon="", comma=","),
-        syntax=syntaxes.bare_keys(notation.mark),
-    )
 
 
 def renderer(notation: Notation) -> Callable[[Any], str]:
@@ -225,16 +221,8 @@ def renderer(notation: Notation) -> Callable[[Any], str]:
     match notation:
         case RawText():
             return partial(syntaxes.render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
-        case BareKeys():
-            return partial(syntaxes.render_bare, mark=notation.mark)
-    return _RENDERERS[notation]
-
-
-_RENDERERS: Final = {
-    "python": syntaxes.render_literal,
-    "quoted": syntaxes.render_quoted,
-    "json": syntaxes.render_json,
-    "json-lines": syntaxes.render_json,
-    "python-lists": syntaxes.render_python_lists,
-    "python-json": syntaxes.render_python_json,
-}
+        case "quoted":
+            return syntaxes.render_quoted
+        case "python-json":
+            return syntaxes.render_python_json
+    return inside(notation).render

@@ -17,8 +17,6 @@ _IN_NUMBERS: Final = "-+.0123456789eE"
 class AnyNumbers:
     """Numbers of bounded length, given by a ``regex`` pattern. Each beginning is one, or is one before a zero."""
 
-    longest = 1
-
     def __init__(self, pattern: str) -> None:
         self._pattern = regex.compile(pattern)
 

@@ -146,8 +146,9 @@ def _ends(span: CharRange, size: int) -> tuple[bytes, bytes]:
     return chr(span[0]).encode(errors="surrogatepass")[:size], chr(span[1] - 1).encode(errors="surrogatepass")[:size]
 
 
-BracketPosition = Literal["opened", "comma", "space", "colon", "value"]
-"""Behind the bracket, a comma, the optional space behind a comma, a key (``colon``), or a colon (``value``)."""
+BracketPosition = Literal["opened", "comma", "space", "colon", "value", "member", "line"]
+"""Behind the bracket, a comma, the optional space behind a comma, a key (``colon``), a colon (``value``), a member, or
+the line break before a closing bracket in a line of its own."""
 
 
 class Bracket(ParserState):
@@ -165,6 +166,10 @@ class Bracket(ParserState):
         """Whether the bracket may be closed at this position."""
 
     @abstractmethod
+    def behind_comma(self) -> "Bracket | None":
+        """The bracket before its next member; ``None`` if there may be none."""
+
+    @abstractmethod
     def completed(self, position: BracketPosition) -> str:
         """The text that completes the bracket at this position."""
 
@@ -172,35 +177,16 @@ class Bracket(ParserState):
         """The parser of the last key's value."""
         return None
 
-    def closer_in_its_line(self) -> "list[ParserState]":
-        """The state behind a line break before the closing bracket; none if it may not stand there."""
-        return [_NewLine(self)] if self.spacing.lines and list(self.advance(self.closer)) else []
+    def advance(self, character: str) -> Iterable[ParserState]:
+        if character == ",":
+            behind = self.behind_comma()
+            return [] if behind is None else [BetweenMembers(behind, "comma")]
+        if character == "\n" and self.spacing.lines and self.may_close("member"):
+            return [BetweenMembers(self, "line", spaced=True, indent=0)]
+        return [self.continuation] if character == self.closer and self.may_close("member") else []
 
     def allowed_ranges(self) -> list[CharRange]:
         return char_ranges(character for character in f",\n{self.closer}" if self.advance(character))
-
-
-class _NewLine(ParserState):
-    """In the white space before a closing bracket that stands in a line of its own."""
-
-    def __init__(self, inside: Bracket, indent: int = 0) -> None:
-        self.continuation = inside.continuation
-        self._inside = inside
-        self._indent = indent
-
-    def advance(self, character: str) -> Iterable[ParserState]:
-        if character == " " and self._indent < _WIDEST:
-            return [_NewLine(self._inside, self._indent + 1)]
-        return self._inside.advance(character) if character == self._inside.closer else []
-
-    def allowed_ranges(self) -> list[CharRange]:
-        return char_ranges(self._inside.closer + " " * (self._indent < _WIDEST))
-
-    def completion(self) -> str:
-        return self._inside.closer
-
-    def identity(self) -> tuple[object, ...]:
-        return _NewLine, self._inside, self._indent
 
 
 class BracketParser(ValueParser):
@@ -218,7 +204,7 @@ class BracketParser(ValueParser):
 
 
 class BetweenMembers(ParserState):
-    """Inside a bracket, before a member, a key or a value.
+    """Inside a bracket, before a member, a key, a value or the closing bracket.
 
     ``indent``: the spaces behind a line break; None if there was none.
     """
@@ -251,7 +237,7 @@ class BetweenMembers(ParserState):
         if self._position == "value":
             parser = self._inside.value_parser()
             return [] if parser is None else list(parser.start(self._inside))
-        return list(self._inside.members())
+        return list(self._inside.members()) if self._position != "line" else []
 
     def allowed_ranges(self) -> list[CharRange]:
         if self._position == "colon":

@@ -6,7 +6,7 @@ from functools import partial
 from lookup.errors import DocumentationError
 from lookup.grammar.literal_values import is_literal
 from lookup.grammar.node_parsers import NO_VALUE, NodeParsers, any_parser, nested_parsers, written_members
-from lookup.grammar.notations import QUOTED_TEXT, Notation, RawText, TextSyntax, inside, raw_text, renderer
+from lookup.grammar.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text, renderer
 from lookup.grammar.parsers import Enclosed, Union, ValueParser
 from lookup.grammar.plain_parsers import Literals
 from lookup.grammar.texts import any_text, text_parser
@@ -54,39 +54,27 @@ def _alternatives(alternatives: Sequence[Alternative], notation: Notation, reaso
     free = [one for one in alternatives if same and isinstance(one, Texts) and one.language is ANY_TEXT]
     nested = any(isinstance(alternative, Lists | Objects) for alternative in alternatives)
     parsers = NodeParsers(notation)
+    of_objects = NodeParsers("json") if notation == "python-json" else parsers
+    text = QUOTED_TEXT if notation == "quoted" else inside(notation).texts[0]
     inner: list[ValueParser] = []
     for alternative in alternatives if raw or not free else free[:1]:
-        match alternative:
-            case Texts():
-                syntax = raw_text(raw, _BRACKETS if same and nested else "") if raw else _text(notation)
-                text = text_parser(syntax, alternative.language)
-                if text is not None:
-                    yield text
-            case Constants(values):
-                yield Literals(written_members(values, renderer(notation), partial(is_literal, notation=notation)))
-            case Lists() | Objects():
-                try:
-                    found = parsers.alternative(alternative) if raw else [_alone(alternative, parsers, notation)]
-                except DocumentationError as error:
-                    reasons.append(str(error))
-                else:
-                    inner += found if raw else []
-                    yield from [] if raw else found
-            case _ if raw:
-                inner += [] if free else parsers.alternative(alternative)
-            case _:
-                yield _alone(alternative, parsers, notation)
+        if isinstance(alternative, Texts):
+            syntax = raw_text(raw, _BRACKETS if same and nested else "") if raw else text
+            if (texts := text_parser(syntax, alternative.language)) is not None:
+                yield texts
+        elif isinstance(alternative, Constants):
+            can_be_written = partial(is_literal, notation=notation)
+            yield Literals(written_members(alternative.values, renderer(notation), can_be_written))
+        elif isinstance(alternative, Lists | Objects) or not free:
+            try:
+                found = (of_objects if isinstance(alternative, Objects) else parsers).alternative(alternative)
+            except DocumentationError as error:
+                reasons.append(str(error))
+                continue
+            inner += found if raw else []
+            if notation == "quoted":
+                yield from (Enclosed("'", parser, "'") for parser in found)
+            elif not raw:
+                yield from found
     if raw and inner:
         yield Enclosed(raw.other_lead, Union(inner), raw.mark)
-
-
-def _text(notation: Notation) -> TextSyntax:
-    return QUOTED_TEXT if notation == "quoted" else inside(notation).texts[0]
-
-
-def _alone(alternative: Alternative, parsers: NodeParsers, notation: Notation) -> ValueParser:
-    """A list, an object, a number, or a listed value that stands alone or between quotes."""
-    if notation == "python-json" and isinstance(alternative, Objects):
-        parsers = NodeParsers("json")
-    parser = parsers.alternative(alternative)[0]
-    return Enclosed("'", parser, "'") if notation == "quoted" else parser

@@ -237,7 +237,7 @@ def _can_differ(lists: Lists) -> bool:
     """Whether the values of the items that a list must have are as many as these items, where they are few."""
     items = map(lists.item, range(min(lists.least, len(lists.prefix) + 1)))
     fewer = min(lists.least - 1, _MOST_COUNTED)
-    listed = [[] if item is None else listed_values(item, fewer) for item in items]
+    listed = [[] if item is None else listed_values(item.node, fewer) for item in items]
     if not listed or (listed[-1] is None and lists.least > len(lists.prefix)):
         return True
     unlisted = sum(values is None for values in listed)
@@ -261,22 +261,22 @@ def _object(objects: Objects, size_of: _SizeOf) -> int:
     return min(INFINITE, 2 + sum(pairs))
 
 
-def listed_values(lazy_schema: LazySchema, most: int = MAX_LISTED) -> list[Any] | None:
+def listed_values(node: Node, most: int = MAX_LISTED) -> list[Any] | None:
     """All values that a schema allows, none of them twice; ``None`` if they are more than ``most``, or much work.
 
     Values of lists and objects are put together from those of their members: booleans in a list of ``maxItems: 1`` are
     ``[]``, ``[True]``, ``[False]``. A schema may contain itself, so its values are found in rounds; each adds a level.
     """
-    found: dict[LazySchema, _Values] = {lazy_schema: {}}
+    found: dict[Node, _Values] = {node: {}}
     for _ in range(_MAX_DEPTH):
         before = [None if values is None else len(values) for values in found.values()]
         for of in reversed(list(found)):  # members first
-            found[of] = found[of] if found[of] is None else _values_of(of.node, partial(_known, found), most)
-        if found[lazy_schema] is None or [None if v is None else len(v) for v in found.values()] == before:
+            found[of] = found[of] if found[of] is None else _values_of(of, partial(_known, found), most)
+        if found[node] is None or [None if v is None else len(v) for v in found.values()] == before:
             break
     else:
         return None
-    values = found[lazy_schema]
+    values = found[node]
     return None if values is None else list(values.values())
 
 
@@ -285,11 +285,11 @@ _Values = dict[Any, Any] | None
 _ValuesOf = Callable[[LazySchema], _Values]
 
 
-def _known(found: dict[LazySchema, _Values], inner: LazySchema) -> _Values:
+def _known(found: dict[Node, _Values], inner: LazySchema) -> _Values:
     """The values that are known of a schema so far."""
-    if inner not in found and len(found) >= _MAX_INSIDE:
+    if inner.node not in found and len(found) >= _MAX_INSIDE:
         return None
-    return found.setdefault(inner, {})
+    return found.setdefault(inner.node, {})
 
 
 def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
@@ -297,37 +297,26 @@ def _values_of(node: Node, values_of: _ValuesOf, most: int) -> _Values:
         return None
     found: dict[Any, Any] = {}
     for alternative in node.alternatives:
-        values = listed_values_of(alternative, values_of, most)
+        values = _listed(alternative, values_of, most)
         if values is None:
             return None
         found |= {identity(value): value for value in values}
     return found if len(found) <= most else None
 
 
-def listed_values_of(of: Alternative, values_of: _ValuesOf | None = None, most: int = MAX_LISTED) -> list[Any] | None:
-    """All values of an alternative; ``None`` if they are more than ``most``, or much work. Equal ones (1, 1.0) are one.
-
-    ``values_of``: the values of a schema inside the alternative; by default all that ``listed_values`` finds.
-    """
-    values_of = values_of or partial(_values_inside, most)
-    found: Sequence[Any] | None = None
+def _listed(of: Alternative, values_of: _ValuesOf, most: int) -> Sequence[Any] | None:
+    """All values of an alternative; ``None`` if they are many. ``values_of``: those of a schema inside."""
     match of:
         case Constants(values):
-            found = values
+            return values
         case Texts():
-            found = of.language.members(most)
-        case Numbers() if of.is_limited:
-            found = of.all_numbers(most)
+            return of.language.members(most)
+        case Numbers():
+            return of.all_numbers(most)
         case Lists():
-            found = _listed_lists(of, values_of, _MOST_BEGUN + most)
+            return _listed_lists(of, values_of, _MOST_BEGUN + most)
         case Objects():
-            found = _listed_objects(of, values_of, _MOST_BEGUN + most)
-    return None if found is None or len(set(map(identity, found))) > most else list(found)
-
-
-def _values_inside(most: int, inner: LazySchema) -> _Values:
-    listed = listed_values(inner, most)
-    return None if listed is None else {identity(value): value for value in listed}
+            return _listed_objects(of, values_of, _MOST_BEGUN + most)
 
 
 def _listed_lists(lists: Lists, values_of: _ValuesOf, most: int) -> list[Any] | None:
@@ -385,7 +374,7 @@ def leaves_values(lists: Lists) -> bool:
         return True  # otherwise no list has so many items
     places = {*range(min(lists.least, len(lists.prefix))), lists.least - 1} - {-1}
     items = ((min(place, _MOST_COUNTED), lists.item(place)) for place in places)
-    return all(item is None or listed_values(item, others) is None for others, item in items)
+    return all(item is None or listed_values(item.node, others) is None for others, item in items)
 
 
 class KeyGroup(NamedTuple):

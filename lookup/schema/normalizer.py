@@ -6,7 +6,7 @@ ways of ``oneOf`` exclude each other. What would become too many alternatives is
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, cast
@@ -233,67 +233,52 @@ def negated(schema: Schema) -> Disjunction | None:
         return [(EVERYTHING,)]
     found: Disjunction = []
     for keyword, value in schema.keywords.items():
-        negate = _NEGATED.get(keyword)
-        alternatives = None if negate is None else negate(value)
+        alternatives = _negated_keyword(keyword, value)
         if alternatives is None:
             return None
         found += alternatives
     return found
 
 
-def _type(types: frozenset[JsonType]) -> Disjunction | None:
-    if "integer" in types and "number" not in types:
-        return None  # fractions have no type of their own
-    return [(Schema({"type": JSON_TYPES - types, "unnamed": True}),)] if types != JSON_TYPES else []
+def _negated_keyword(keyword: str, value: Any) -> Disjunction | None:
+    """What one keyword of a schema refuses."""
+    match keyword:
+        case "type" if "integer" in value and "number" not in value:
+            return None  # fractions have no type of their own
+        case "type":
+            return [(Schema({"type": JSON_TYPES - value, "unnamed": True}),)] if value != JSON_TYPES else []
+        case "whole":
+            return []
+        case "enum" if not any(isinstance(member, list | tuple | dict) for member in value):
+            return [(Schema({"refused": value}),)]
+        case "required":
+            return [(Schema({"type": _OBJECT, "properties": {key: NOTHING}}),) for key in value]
+        case "properties":
+            return [
+                (Schema({"type": _OBJECT, "required": (key,), "properties": {key: inner.negation}, "unnamed": True}),)
+                for key, inner in value.items()
+            ]
+        case "texts":
+            opposite = ((of, text, not wanted) for of, text, wanted in value)
+            return [(Schema({"type": frozenset({"string"}), "texts": (limit,)}),) for limit in opposite]
+        case "low" | "high":
+            return [_limited(NUMBERS, "high" if keyword == "low" else "low", (value[0], not value[1]))]
+        case "not":
+            return [(value,)]
+        case "anyOf":
+            return [tuple(inner.negation for inner in value)]
+        case "allOf":
+            return [(inner.negation,) for inner in value]
+    end, of = keyword[:3], keyword[3:]
+    if of not in _SIZES:
+        return None
+    size = value - 1 if end == "min" else value + 1
+    return [_limited(frozenset({_SIZES[of]}), f"{'max' if end == 'min' else 'min'}{of}", size)] if size >= 0 else []
 
 
-def _values(values: tuple[Any, ...]) -> Disjunction | None:
-    nested = any(isinstance(value, list | tuple | dict) for value in values)
-    return None if nested else [(Schema({"refused": values}),)]
-
-
-def _required(keys: tuple[str, ...]) -> Disjunction:
-    return [(Schema({"type": _OBJECT, "properties": {key: NOTHING}}),) for key in keys]
-
-
-def _properties(properties: Mapping[str, Schema]) -> Disjunction:
-    return [
-        (Schema({"type": _OBJECT, "required": (key,), "properties": {key: inner.negation}, "unnamed": True}),)
-        for key, inner in properties.items()
-    ]
-
-
-def _texts(limits: tuple[tuple[str, str, bool], ...]) -> Disjunction:
-    opposite = ((keyword, text, not wanted) for keyword, text, wanted in limits)
-    return [(Schema({"type": frozenset({"string"}), "texts": (limit,)}),) for limit in opposite]
-
-
-def _only(types: frozenset[JsonType], keyword: str, value: Any) -> tuple[Schema, ...]:
+def _limited(types: frozenset[JsonType], keyword: str, value: Any) -> tuple[Schema, ...]:
     return (Schema(cast(NormalizedSchema, {"type": types, keyword: value})),)
-
-
-def _limit(opposite: str) -> Callable[[tuple[float, bool]], Disjunction]:
-    return lambda limit: [_only(NUMBERS, opposite, (limit[0], not limit[1]))]
-
-
-def _size(kind: JsonType, opposite: str, step: int) -> Callable[[int], Disjunction]:
-    return lambda size: [_only(frozenset({kind}), opposite, size + step)] if size + step >= 0 else []
 
 
 _OBJECT: Final = frozenset[JsonType]({"object"})
 _SIZES: Final[dict[str, JsonType]] = {"Length": "string", "Items": "array", "Properties": "object"}
-_NEGATED: Final[dict[str, Callable[[Any], Disjunction | None]]] = {
-    "type": _type,
-    "whole": lambda _: [],
-    "enum": _values,
-    "required": _required,
-    "properties": _properties,
-    "texts": _texts,
-    "low": _limit("high"),
-    "high": _limit("low"),
-    **{f"min{what}": _size(kind, f"max{what}", -1) for what, kind in _SIZES.items()},
-    **{f"max{what}": _size(kind, f"min{what}", 1) for what, kind in _SIZES.items()},
-    "not": lambda inner: [(inner,)],
-    "anyOf": lambda members: [tuple(inner.negation for inner in members)],
-    "allOf": lambda members: [(inner.negation,) for inner in members],
-}
