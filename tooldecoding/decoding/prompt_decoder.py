@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
 from tooldecoding.chat.messages import Message
-from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
@@ -222,13 +221,9 @@ class PromptDecoder:
         name_confidence: float | None,
     ) -> DecodedCall:
         """Decode the arguments of a call in several orders, and vote."""
-        options = self._options
-        candidates = await orders.decode(branch)
-        vote = grounded_vote(candidates, tool.spec, options, self._index)
+        call = grounded_vote(await orders.decode(branch), tool.spec, self._options, self._index)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
-        calibration = Calibration(options.confidence_offset, options.confidence_slope)
-        known = (name_confidence, calibration)
-        return DecodedCall(vote.voted, candidates, options.min_confidence, *vote[1:], not_offered, *known)
+        return replace(call, not_offered=not_offered, name_confidence=name_confidence)
 
     @cached_property
     def _index(self) -> ConversationIndex | None:
