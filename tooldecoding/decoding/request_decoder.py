@@ -116,18 +116,7 @@ class RequestDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            tools, prompt = self.compiled_tools(request), self._prompt_text(request)
-            decoder = PromptDecoder(
-                tools,
-                request.options,
-                self.table,
-                prompt_ids,
-                prompt,
-                request.stop,
-                stream,
-                dialects=request.dialects,
-                conversation=request.conversation,
-            )
+            decoder = PromptDecoder(self.compiled_tools(request), request, self.table, prompt_ids, stream)
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
@@ -171,12 +160,6 @@ class RequestDecoder:
     def compiled_tools(self, request: Request) -> CompiledTools:
         """Return what does not depend on the prompt of a request; kept across requests."""
         return self._compiled.of(request.tools, request.options)
-
-    def _prompt_text(self, request: Request) -> str:
-        prompt = request.prompt
-        if isinstance(prompt, str):
-            return prompt
-        return self.table.special.shown(self.table.join(prompt).decode(errors="replace"))
 
 
 def end_ids(model: Model) -> list[int]:
