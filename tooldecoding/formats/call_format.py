@@ -103,8 +103,7 @@ class CallFormat:
         pieces = bound({field.name: getattr(self, field.name) for field in fields(self)})
         notation = self.notation
         if not isinstance(notation, str):
-            texts: dict[str, Any] = {name: bind(text) for name, text in vars(notation).items()}
-            notation = replace(notation, **texts)
+            notation = replace(notation, **bound(vars(notation)))
         return replace(self, **pieces | {"notation": notation, "also": tuple(map(bound, self.also))})
 
     @cached_property
