@@ -91,9 +91,7 @@ class _WatchedModel(LanguageModel):
         super().__init__(model)
         self._factory = factory
 
-    def forward(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
-    ) -> tuple[list[list[NextTokenLogits]], Any]:
+    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]) -> list[list[NextTokenLogits]]:
         with self._factory.clock.forward_pass():
             return super().forward(arguments, wanted)
 
