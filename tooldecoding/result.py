@@ -12,7 +12,6 @@ from tooldecoding.decoding.grounded_call import NOT_SAID
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Usage
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.calls_reader import readable
 from tooldecoding.formats.known_formats import unread
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.options import DecodeOptions
@@ -244,7 +243,7 @@ class RequestRun:
             tuple(call.shown(show) for call in decoded.calls),
             table.encode_after(context, decoded.text.encode()),
             Counters.of(self.usage, self.tally, seconds),
-            options.call_format if decoded.dialect is None else readable(decoded.dialect.bound(show)),
+            options.call_format if decoded.dialect is None else decoded.dialect.bound(show),
             decoded.answer,
             decoded.cut,
             decoded.repeated,

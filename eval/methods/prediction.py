@@ -10,6 +10,7 @@ from lookup.dictionary import LookupDictionary
 from lookup.errors import LiteralError
 from lookup.grammar.literal_values import read_value, render_value
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.calls_reader import read_back
 from tooldecoding.formats.cursor import UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import finite
@@ -132,7 +133,7 @@ def read_calls(call_format: CallFormat, text: str, tools: LookupDictionary) -> l
     ended = text.rstrip()
     for start in _starts(call_format, ended):
         try:
-            found = call_format.reader(ended[start:])
+            found = read_back(call_format, ended[start:])
         except UnreadableCallError:
             continue
         return [Call(name, {k: _typed(call_format, tools, name, k, v) for k, v in pairs}) for name, pairs in found]

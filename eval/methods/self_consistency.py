@@ -81,11 +81,11 @@ class SelfConsistency:
         return await together([self._sample(request, run, branch, n) for n, branch in enumerate(branches)])
 
     async def _sample(self, request: Request, run: RequestRun, branch: Branch, number: int) -> DecodedPrompt:
-        prompt, options, table = str(request.prompt), request.options, self._decoder.table
-        noise = GumbelNoise(crc32(f"{self._seed}/{number}/{prompt}".encode()), self._temperature)
+        noise = GumbelNoise(crc32(f"{self._seed}/{number}/{request.prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, noise)
-        tools, ids = self._decoder.compiled_tools(request), run.prompt_ids
-        decoder = _SampleDecoder(tools, options, table, ids, prompt, request.stop)
+        request = replace(request, dialects=False, conversation=())
+        tools = self._decoder.compiled_tools(request)
+        decoder = _SampleDecoder(tools, request, self._decoder.table, run.prompt_ids)
         decoder.noise = noise
         return await decoder.decode(branch)
 

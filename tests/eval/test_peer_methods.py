@@ -16,6 +16,7 @@ from lookup.grammar.literal_values import read_value, render_value
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import CallFormat
+from tooldecoding.formats.calls_reader import read_back
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -56,7 +57,7 @@ def demand_calls(call_format: CallFormat, written: Sequence[Prediction]) -> None
     whole = [prediction for prediction in written if prediction.counters["constrained_tokens"] < 400]
     assert whole
     for prediction in whole:
-        found = call_format.reader(prediction.text)
+        found = read_back(call_format, prediction.text)
         assert len(found) <= (2 if call_format.parallel else 1)
         for name, pairs in found:
             keys, documented = [key for key, _ in pairs], [p.name for p in TOOLS[name].parameters]

@@ -12,6 +12,7 @@ from eval.benchmarks.python_calls import decode_calls
 from lookup.grammar.literal_values import is_literal, render_value
 from lookup.literals.literal_reader import MAX_DEPTH
 from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.calls_reader import read_back
 from tooldecoding.formats.cursor import MAX_LENGTH, UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS, unread, unreadable
 from tools import lookup, parameter, tool
@@ -115,7 +116,7 @@ NO_CALLS = {
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in NO_CALLS.items() for text in texts])
 def test_what_is_no_call_of_constants_is_refused(name: str, text: str) -> None:
     with pytest.raises(UnreadableCallError):
-        CALL_FORMATS[name].reader(text)
+        read_back(CALL_FORMATS[name], text)
 
 
 @pytest.mark.parametrize(("format", "expected"), [("gemma4", "abC"), ("hermes", "bCa"), ("pythonic", "bCa")])

@@ -11,7 +11,7 @@ import pytest
 from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
-from tooldecoding.decoding.decode_loop import DecodeLoop, Join, Logits, Spawn, TaskGroup, together
+from tooldecoding.decoding.decode_loop import DecodeLoop, Logits, Spawn, TaskGroup, together
 from tooldecoding.decoding.prefill_chunk import PrefillChunkSize
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Feed
@@ -204,7 +204,7 @@ def test_an_error_ends_its_prompt_alone_and_tasks_go_on_in_the_sequence_of_spawn
     async def whole() -> list[str]:
         late, other = engine.fork(second), engine.fork(second)
         tasks = [await Spawn(piece(second, "second", 2, late)), await Spawn(piece(other, "other", 2))]
-        return await Join(tasks)
+        return [await task for task in tasks]
 
     bad = loop.spawn(first, together([piece(first, "given up", 9), broken(engine.fork(first))]))
     good = loop.spawn(second, whole())

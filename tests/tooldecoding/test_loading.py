@@ -293,44 +293,32 @@ def test_a_file_of_the_hub_is_converted_once(
         assert first.name_or_path == second.name_or_path == "owner/name"
 
 
-def change_time(file: Path) -> None:
-    os.utime(file, (0, 0))
+NEIGHBOUR = '{"tokenizer_class": "PreTrainedTokenizerFast"}'
+CHANGES: dict[str, Callable[[Path, Path], Any]] = {
+    "other time": lambda file, _: os.utime(file, (0, 0)),
+    "other size": lambda file, _: file.write_bytes(file.read_bytes() + b" "),
+    "a neighbour": lambda file, _: (file.parent / "tokenizer_config.json").write_text(NEIGHBOUR),
+}
+for name in ("tokenizer.json", "tokenizer_config.json", "made_of.json"):
+    CHANGES |= {
+        f"{name} gone": lambda _, kept, name=name: (kept / name).unlink(),
+        f"{name} shorter": lambda _, kept, name=name: os.truncate(kept / name, (kept / name).stat().st_size - 9),
+        f"{name} nonsense": lambda _, kept, name=name: (kept / name).write_bytes(b"{" * (kept / name).stat().st_size),
+    }
+"""What may happen to a file, and to the folder where what was made of it is kept."""
 
 
-def change_size(file: Path) -> None:
-    file.write_bytes(file.read_bytes() + b" ")
-
-
-def change_neighbour(file: Path) -> None:
-    (file.parent / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
-
-
-@pytest.mark.parametrize("change", [change_time, change_size, change_neighbour])
-def test_a_changed_file_is_converted_anew(
-    file: Path, tmp_path: Path, converted: list[str], change: Callable[[Path], None]
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_changed_file_and_a_broken_conversion_are_converted_anew(
+    file: Path, tmp_path: Path, assets: Path, converted: list[str], how: str
 ) -> None:
-    copy = tmp_path / "copy.gguf"
-    shutil.copy2(file, copy)
+    copy = shutil.copy2(file, tmp_path / "copy.gguf")
     load_tokenizer(str(copy))
-    change(copy)
-    changed = load_tokenizer(str(copy))
-    again = load_tokenizer(str(copy))
-    assert converted == ["AutoTokenizer"] * 2
+    [made] = assets.rglob("made_of.json")
+    CHANGES[how](copy, made.parent)
+    changed, again = (load_tokenizer(str(copy)) for _ in range(2))
+    assert converted == ["AutoTokenizer"] * 2 and [*assets.rglob("made_of.json")] == [made]
     assert type(again) is type(changed) and again(PROMPTS[0]) == changed(PROMPTS[0])
-
-
-@pytest.mark.parametrize("name", ["tokenizer.json", "tokenizer_config.json", "made_of.json"])
-@pytest.mark.parametrize("how", ["gone", "shorter", "nonsense"])
-def test_a_broken_conversion_is_made_anew(file: Path, assets: Path, converted: list[str], name: str, how: str) -> None:
-    first = load_tokenizer(str(file))
-    [place] = assets.rglob(name)
-    size = place.stat().st_size
-    place.write_bytes({"shorter": place.read_bytes()[:-9], "nonsense": b"{" * size, "gone": b""}[how])
-    if how == "gone":
-        place.unlink()
-    second, third = load_tokenizer(str(file)), load_tokenizer(str(file))
-    assert converted == ["AutoTokenizer"] * 2 and [*assets.rglob(name)] == [place]
-    assert first(PROMPTS[0]) == second(PROMPTS[0]) == third(PROMPTS[0])
 
 
 def test_a_conversion_that_reads_otherwise_is_not_kept(

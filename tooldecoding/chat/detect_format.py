@@ -62,7 +62,7 @@ def written_format(written: str, arguments: Mapping[str, Any], answered: Sequenc
         for call_format in _CANDIDATES:
             # an end of turn tells formats with the same calls apart
             ends_turn = any(end in written for end in call_format.turn_ends)
-            for spelling in (call_format, *call_format.also):
+            for spelling in call_format.spellings:
                 place = re.search(_pattern(spelling, arguments, space), text)
                 part = written[places[place.start()] : places[place.end() - 1] + 1] if place else ""
                 if part and (call_format.marks or _alone(part, written, answered)):
@@ -81,7 +81,7 @@ def instructed_format(text: str) -> Detected | None:
     """
     found = [f for f in NATIVE_FORMATS if f.marks and f.opener.rstrip(' "') in text and all(m in text for m in f.marks)]
     if not found and "JSON list" in text:
-        lists = [(f, spelling) for f in NATIVE_FORMATS for spelling in (f, *f.also) if _LIST in spelling.opener]
+        lists = [(f, spelling) for f in NATIVE_FORMATS for spelling in f.spellings if _LIST in spelling.opener]
         found = [f for f, s in lists if s.marks and all(m in text for m in (s.opener.removesuffix(_LIST), *s.marks))]
     return Detected(found[0], "the chat template's instruction for tools shows it") if len(found) == 1 else None
 

@@ -1,9 +1,8 @@
 """Compiled tools: what does not depend on the prompt, tries and grammars, is made once and kept across requests."""
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from threading import Lock
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
@@ -29,9 +28,6 @@ _DIALECTS = 16
 """Dialects of which the tools are kept."""
 _AROUND, _INDENT = 192, 16
 """Bytes around a call in a dialect, and before a key of it."""
-_SETS = 64
-_TOOLS = 50_000
-"""Limits of the cache, in sets and in tools."""
 
 
 class CompiledTool:
@@ -261,19 +257,3 @@ class CompiledTools:
     def fitting(self, most: int, choice: str, room: int | None) -> int:
         """Return how many of ``most`` tokens of text leave room for a call by ``tool_choice`` behind them."""
         return most if room is None else max(0, min(most, room - self.reserve(choice)))
-
-
-class CompiledToolsCache:
-    """The sets of tools that were used last; safe for threads."""
-
-    def __init__(self, table: TokenTable) -> None:
-        self._table = table
-        self._lock = Lock()
-        # the lookup is kept, too, so that no other one gets its id
-        self._made = LruCache[Hashable, tuple[LookupDictionary, CompiledTools]](_SETS, _TOOLS, lambda _, m: len(m[0]))
-
-    def of(self, lookup: LookupDictionary, options: DecodeOptions) -> CompiledTools:
-        """Return the compiled tools of a lookup dictionary; see CompiledTools."""
-        key = (id(lookup), options.format, options.value_constraint, options.unknown_keys)
-        with self._lock:
-            return self._made.of(key, lambda: (lookup, CompiledTools(lookup, self._table, options)))[1]

@@ -2,13 +2,13 @@
 
 Decoding a name, a value or a whole call needs logits again and again, and many of them are decoded at once: all orders
 of a call, all prompts of a request. Each is a coroutine, written as if it ran alone, that awaits ``Logits``, the
-``Spawn`` of another piece, or the ``Join`` of several. There is no event loop; ``DecodeLoop.forward`` is all that lets
-time pass: one forward pass with the feeds of all.
+``Spawn`` of another piece, or the ``Task`` that this gives. There is no event loop; ``DecodeLoop.forward`` is all that
+lets time pass: one forward pass with the feeds of all.
 
 Three pieces, two passes: a call writes the days "14", of two tokens, beside the city "Rome", of one::
 
     piece   until it waits                    pass 1        until it waits                    pass 2     until it ends
-    call    Spawn(days), Spawn(city), Join                                                               ["14", "Rome"]
+    call    Spawn(days), Spawn(city), Tasks                                                              ["14", "Rome"]
     days    Logits([Feed(2, [61, 28])])       2: [61, 28]   "1", Logits([Feed(2, [16])])      2: [16]    "14"
     city    Logits([Feed(3, [72])])           3: [72]       "Rome": ends, and holds nobody
 
@@ -41,9 +41,16 @@ Answers = list[list[NextTokenLogits]]
 """For each feed the logits that it asks for."""
 
 
+class Wait(Generic[T]):
+    """What a piece waits for, and gets from the loop when it goes on."""
+
+    def __await__(self) -> Generator["Wait[T]", T, T]:
+        return (yield self)
+
+
 @dataclass(eq=False)
-class Task(Generic[T]):
-    """A piece of decoding that was spawned.
+class Task(Wait[T]):
+    """A piece of decoding that was spawned; who awaits it gets its result.
 
     Attributes
     ----------
@@ -62,21 +69,13 @@ class Task(Generic[T]):
     feeds: Feeds = field(default_factory=list)
     ended: bool = False
     result: T = field(init=False)
-    joins: "Sequence[Task[Any]]" = ()
-    joined_by: "Task[Any] | None" = None
+    awaited_by: "Task[Any] | None" = None
 
     def cancel(self) -> None:
         """Give it up, in whatever state."""
         self.ended = True
         self.feeds = []
         self.piece.close()
-
-
-class Wait(Generic[T]):
-    """What a piece waits for, and gets from the loop when it goes on."""
-
-    def __await__(self) -> Generator["Wait[T]", T, T]:
-        return (yield self)
 
 
 @dataclass(frozen=True)
@@ -91,13 +90,6 @@ class Spawn(Wait[Task[T]]):
     """A further piece of the same prompt; it runs until it waits. Gives its task."""
 
     piece: Piece[T]
-
-
-@dataclass(frozen=True)
-class Join(Wait[list[T]]):
-    """The results of tasks, when all have ended."""
-
-    tasks: Sequence[Task[T]]
 
 
 @types.coroutine
@@ -115,7 +107,8 @@ def run_unless_cancelled(cancelled: Callable[[], bool], piece: Piece[object]) ->
 
 async def together(pieces: Sequence[Piece[T]]) -> list[T]:
     """Run pieces side by side; their results."""
-    return await Join([await Spawn(piece) for piece in pieces])
+    tasks = [await Spawn(piece) for piece in pieces]
+    return [await task for task in tasks]
 
 
 class TaskGroup(Generic[T]):
@@ -201,7 +194,9 @@ class TaskGroup(Generic[T]):
             try:
                 wait = task.piece.send(value)
             except StopIteration as stop:
-                self._end(task, stop.value)
+                task.ended, task.result = True, stop.value
+                if task.awaited_by is not None:
+                    self._resume(task.awaited_by, task.result)
                 return
             match wait:
                 case Logits(feeds):
@@ -211,23 +206,11 @@ class TaskGroup(Generic[T]):
                     task.spawned += 1
                     self._tasks.append(value := Task(piece, (*task.place, task.spawned)))
                     self._resume(value)
-                case Join(tasks):
-                    task.joins = tasks
-                    for joined in tasks:
-                        joined.joined_by = task
-                    if not _all_ended(tasks):
-                        return
-                    value = [joined.result for joined in tasks]
-
-    def _end(self, task: Task[Any], result: Any) -> None:
-        task.ended, task.result = True, result
-        waits = task.joined_by
-        if waits is not None and _all_ended(waits.joins):
-            self._resume(waits, [joined.result for joined in waits.joins])
-
-
-def _all_ended(tasks: Sequence[Task[Any]]) -> bool:
-    return all(task.ended for task in tasks)
+                case Task(ended=True):
+                    value = wait.result
+                case Task():
+                    wait.awaited_by = task
+                    return
 
 
 class DecodeLoop:

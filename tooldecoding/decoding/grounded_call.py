@@ -3,17 +3,18 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.grammar.literal_values import read_value
 from tooldecoding.chat.messages import Message
+from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.grounding.grounding import ASKING, Grounding, ground, is_named
+from tooldecoding.grounding.grounding import ASKING, ground, is_named
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import DecodeOptions
-from voting import CandidateCall, VotedCall, VotedParameter, merge
+from voting import CandidateCall, VotedParameter, merge
 
 NOT_SAID: Final = "the conversation does not say it"
 _MOST_CHOICES: Final = 5000
@@ -23,19 +24,10 @@ _MOST_DESCRIPTION: Final = 200
 _WHETHER: Final = "whether you want that"
 
 
-class GroundedVote(NamedTuple):
-    """A voted call, and what the conversation says of it; the attributes are those of ``DecodedCall``."""
-
-    voted: VotedCall
-    groundings: tuple[Grounding, ...] | None = None
-    ungrounded: tuple[str, ...] = ()
-    left_out: tuple[VotedParameter, ...] = ()
-
-
 def grounded_vote(
     candidates: Sequence[CandidateCall], tool: ToolSpec, options: DecodeOptions, index: ConversationIndex | None
-) -> GroundedVote:
-    """Return the vote over candidates, without those optional arguments that nobody said.
+) -> DecodedCall:
+    """Return the call that candidates vote for, without those optional arguments that nobody said.
 
     An optional argument stays, too, if its key is named, if it may be worked out (``x-ask: never`` in the
     documentation, or ``never_ask``), or if ``optional_arguments`` is ``all``. One that stays because the documentation
@@ -47,8 +39,10 @@ def grounded_vote(
         None if nobody knows who said what; then all arguments stay.
     """
     voted = merge(candidates, tool, options.optional_share)
+    calibration = Calibration(options.confidence_offset, options.confidence_slope)
+    call = DecodedCall(voted, tuple(candidates), options.min_confidence, calibration=calibration)
     if index is None:
-        return GroundedVote(voted)
+        return call
     specs = {spec.name: spec for spec in tool.parameters}
     found = {p.key: ground(specs[p.key], p.value, index) for p in voted.parameters}
     unsaid = [
@@ -70,7 +64,8 @@ def grounded_vote(
     ]
     groundings = tuple(found[p.key] for p in kept)
     left_out = tuple(p for p in unsaid if p not in kept)
-    return GroundedVote(replace(voted, parameters=tuple(kept)), groundings, tuple(paths), left_out)
+    voted = replace(voted, parameters=tuple(kept))
+    return replace(call, voted=voted, groundings=groundings, ungrounded=tuple(paths), left_out=left_out)
 
 
 def _without(parameters: list[VotedParameter], unsaid: list[VotedParameter], tool: ToolSpec) -> list[VotedParameter]:

@@ -38,7 +38,7 @@ class NextCallOdds:
     def __init__(self, tools: Sequence[ToolSpec], call_format: CallFormat, number: int) -> None:
         self._start, self._end = call_format.start(number), call_format.closer or END
         self._out = _squeezed(self._end.encode())
-        starts = [form.start(number) for form in (call_format, *call_format.also) if form.parallel]
+        starts = [form.start(number) for form in call_format.spellings if form.parallel]
         names = [tool.name + call_format.bracket_of(number) for tool in tools]
         self._on = sorted((_squeezed((start + name).encode()), _shown(start)) for start in starts for name in names)
         by_mark = self._start.strip() and ord(self._start.strip()[0]) in RESERVED

@@ -9,8 +9,6 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
-from tooldecoding.chat.messages import Message
-from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
@@ -24,7 +22,8 @@ from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
-from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.options import TOOL_CHOICES
+from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.token_table import TokenTable
 from voting import carries
@@ -74,48 +73,33 @@ class PromptDecoder:
     Parameters
     ----------
     prompt_ids : sequence of int
-    prompt : str
-        Text in which values are likely to stand.
-    line_end : str, optional
-        Ends free text once there is more than white space before it.
+        The tokens of the request's prompt.
     stream : ResultStream, optional
         Is told the answer so far while free text is written, and each call once it is voted.
-    dialects : bool
-        Whether the model may begin a call in its own way (``tooldecoding.formats.dialects``).
-    conversation : sequence of Message
-        What tells which arguments were said; empty if that is not known.
     """
 
     def __init__(
         self,
         tools: CompiledTools,
-        options: DecodeOptions,
+        request: Request,
         table: TokenTable,
         prompt_ids: Sequence[int],
-        prompt: str,
-        line_end: str | None,
         stream: ResultStream | None = None,
-        dialects: bool = False,
-        conversation: Sequence[Message] = (),
     ) -> None:
         self._tools = tools
         self._format = tools.call_format
-        self._options = options
+        self._request = request
+        self._options = options = request.options
         self._table = table
         self._prompt_ids = prompt_ids
-        self._prompt = prompt
-        self._line_end = line_end
         self._stream = stream
-        self._conversation = conversation
-        self._dialects = dialects and options.choice != "none"
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         self._as_list: CallsAsList | None = None
         self._asked_for = False
         """Whether the next call was asked for, and the model would not have written one by itself."""
         self._log_odds: list[float] = []
-        tail = table.special.shown(table.join(prompt_ids[-_TAIL:]).decode(errors="replace"))
-        self._opened_thinking = is_open(tail)
+        self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
 
@@ -163,10 +147,10 @@ class PromptDecoder:
             next_call = self._next_call(number + 1)
             more = next_call is not None
             optional = optional_to_offer(tool, self._index, self._options)
-            orders = OrderDecoder(tool, number, self._options, self._prompt, optional, keep_branches=more)
+            orders = OrderDecoder(tool, number, self._options, self._prompt_text, optional, keep_branches=more)
             branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
-            asked = to_ask(call, self._conversation, tool.spec, self._options)
+            asked = to_ask(call, self._request.conversation, tool.spec, self._options)
             if asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:
@@ -222,17 +206,21 @@ class PromptDecoder:
         name_confidence: float | None,
     ) -> DecodedCall:
         """Decode the arguments of a call in several orders, and vote."""
-        options = self._options
-        candidates = await orders.decode(branch)
-        vote = grounded_vote(candidates, tool.spec, options, self._index)
+        call = grounded_vote(await orders.decode(branch), tool.spec, self._options, self._index)
         not_offered = tuple(spec.name for spec in tool.spec.optional if spec not in optional)
-        calibration = Calibration(options.confidence_offset, options.confidence_slope)
-        known = (name_confidence, calibration)
-        return DecodedCall(vote.voted, candidates, options.min_confidence, *vote[1:], not_offered, *known)
+        return replace(call, not_offered=not_offered, name_confidence=name_confidence)
 
     @cached_property
     def _index(self) -> ConversationIndex | None:
-        return index_of(self._conversation)
+        return index_of(self._request.conversation)
+
+    @cached_property
+    def _prompt_text(self) -> str:
+        prompt = self._request.prompt
+        return prompt if isinstance(prompt, str) else self._shown(self._prompt_ids)
+
+    def _shown(self, ids: Sequence[int]) -> str:
+        return self._table.special.shown(self._table.join(ids).decode(errors="replace"))
 
     def _question(
         self, asking: str, call: DecodedCall, text: str, calls: list[DecodedCall], answer: Answer
@@ -320,7 +308,7 @@ class PromptDecoder:
         if self._room_enough is None:
             room = branch.room_behind
             enough = room is None or room >= self._reserve + self._tools.dialect_margin
-            self._room_enough = self._dialects and enough
+            self._room_enough = enough and self._request.dialects and self._options.choice != "none"
         return self._room_enough
 
     def _speak(self, dialect: CallFormat) -> None:
@@ -332,7 +320,7 @@ class PromptDecoder:
         """Return the text mode; an opener that is text must go on to a documented name."""
         call_format, options, bind = self._format, self._options, self._table.special.bound
         rules = TextRules(
-            line_end=self._line_end,
+            line_end=self._request.stop,
             stops=[stop for stop in options.stop if stop],
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),

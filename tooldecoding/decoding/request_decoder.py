@@ -1,19 +1,22 @@
 """RequestDecoder: requests -> results, together, one by one as they end, or streamed, through one engine."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
+from threading import Lock
 
 from transformers import PreTrainedTokenizerBase
 
+from lookup.dictionary import LookupDictionary
 from tooldecoding.chat.prompt_tokens import checked_ids, text_ids
-from tooldecoding.decoding.compiled_tools import CompiledTools, CompiledToolsCache
+from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.decoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt, PromptDecoder
-from tooldecoding.engines.engine import Engine, Need
+from tooldecoding.engines.engine import Engine
 from tooldecoding.errors import PromptError
+from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.sources import Model
 from tooldecoding.options import TOOL_CHOICES
@@ -21,6 +24,9 @@ from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.tokens.branch import Branch
 from tooldecoding.tokens.token_table import TokenTable
+
+_SETS, _TOOLS = 64, 50_000
+"""Limits of what is kept across requests, in sets of compiled tools and in tools."""
 
 
 class RequestDecoder:
@@ -32,7 +38,9 @@ class RequestDecoder:
         self.new_engine = new_engine
         vocabulary = model.config.get_text_config().vocab_size
         self.table = TokenTable(tokenizer, vocabulary, marks=MARKS, turn_ends=TURN_ENDS, end_ids=end_ids(model))
-        self._compiled = CompiledToolsCache(self.table)
+        # the lookup is kept, too, so that no other one gets its id
+        made = LruCache[Hashable, tuple[LookupDictionary, CompiledTools]](_SETS, _TOOLS, lambda _, m: len(m[0]))
+        self._compiled, self._compiling = made, Lock()
         self.context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
 
     def run(self, requests: Sequence[Request]) -> list[DecodeResult]:
@@ -116,18 +124,7 @@ class RequestDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            tools, prompt = self.compiled_tools(request), self._prompt_text(request)
-            decoder = PromptDecoder(
-                tools,
-                request.options,
-                self.table,
-                prompt_ids,
-                prompt,
-                request.stop,
-                stream,
-                dialects=request.dialects,
-                conversation=request.conversation,
-            )
+            decoder = PromptDecoder(self.compiled_tools(request), request, self.table, prompt_ids, stream)
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
@@ -156,10 +153,6 @@ class RequestDecoder:
             )
         return ids
 
-    def need(self, request: Request, prompt_ids: Sequence[int]) -> Need:
-        """Return an estimate of what a request takes in the KV cache."""
-        return self.compiled_tools(request).need(len(prompt_ids), request.options)
-
     def _check_choice(self, request: Request) -> None:
         choice = request.options.choice
         if not len(request.tools) and choice != "none":
@@ -169,14 +162,11 @@ class RequestDecoder:
             raise PromptError(f"unknown tool_choice {choice!r}; known: {known}")
 
     def compiled_tools(self, request: Request) -> CompiledTools:
-        """Return what does not depend on the prompt of a request; kept across requests."""
-        return self._compiled.of(request.tools, request.options)
-
-    def _prompt_text(self, request: Request) -> str:
-        prompt = request.prompt
-        if isinstance(prompt, str):
-            return prompt
-        return self.table.special.shown(self.table.join(prompt).decode(errors="replace"))
+        """Return what does not depend on the prompt of a request; kept across requests, safe for threads."""
+        lookup, options = request.tools, request.options
+        key = (id(lookup), options.format, options.value_constraint, options.unknown_keys)
+        with self._compiling:
+            return self._compiled.of(key, lambda: (lookup, CompiledTools(lookup, self.table, options)))[1]
 
 
 def end_ids(model: Model) -> list[int]:

@@ -194,7 +194,7 @@ class BatchedEngine(Engine):
         }
         arguments |= {"position_ids": position_ids} if self._model.takes_positions else {}
         wanted = [wanted_by(feed, row, len(feed.tokens)) for row, feed in enumerate(feeds)]
-        logits, _ = self._model.forward(arguments, wanted)
+        logits = self._model.forward(arguments, wanted)
         self._slot_bytes = sum(t[:, 0].nbytes for pair in fed[0].states for t in pair)
         self._stacked = len(fed) * (cache.before + width)
         for feed, branch in zip(feeds, fed, strict=True):

@@ -107,20 +107,14 @@ class LanguageModel:
         return "position_ids" in self._accepted
 
     @torch.inference_mode()
-    def forward(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]
-    ) -> tuple[list[list[NextTokenLogits]], Any]:
-        """Run one forward pass; return logits in the layout of ``wanted``, and the model's output."""
+    def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]) -> list[list[NextTokenLogits]]:
+        """Run one forward pass; return logits in the layout of ``wanted``."""
         run = self._with_own_output_layer if self._weight is None else self._with_linear_layer
-        logits, output = run(arguments, [place for group in wanted for place in group])
-        left = iter(logits)
-        return [[next(left) for _ in group] for group in wanted], output
+        left = iter(run(arguments, [place for group in wanted for place in group]))
+        return [[next(left) for _ in group] for group in wanted]
 
-    def _with_linear_layer(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]
-    ) -> tuple[list[NextTokenLogits], Any]:
-        output = self.model.base_model(**arguments)
-        hidden = output.last_hidden_state
+    def _with_linear_layer(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> list[NextTokenLogits]:
+        hidden = self.model.base_model(**arguments).last_hidden_state
         full = [w for w in wanted if not self._are_few(w.candidates)]
         few = [(hidden[w.row, w.column][None], w.candidates) for w in wanted if self._are_few(w.candidates)]
         states, chosen = _at(hidden, full), [self._among(state, tokens) for state, tokens in few]
@@ -133,7 +127,7 @@ class LanguageModel:
                 for number, (state, tokens) in enumerate(few)
             ]
         )
-        return [next(partly if self._are_few(w.candidates) else complete) for w in wanted], output
+        return [next(partly if self._are_few(w.candidates) else complete) for w in wanted]
 
     def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
         assert self._weight is not None
@@ -152,18 +146,16 @@ class LanguageModel:
         ids = torch.from_numpy(tokens).to(hidden.device)
         return linear(hidden, weight[ids], None if bias is None else bias[ids])[0]
 
-    def _with_own_output_layer(
-        self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]
-    ) -> tuple[list[NextTokenLogits], Any]:
+    def _with_own_output_layer(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> list[NextTokenLogits]:
         columns = sorted({w.column for w in wanted})
         place = {column: i for i, column in enumerate(columns)}
         keep: dict[str, Any] = {}
         if "logits_to_keep" in self._accepted:
             keep["logits_to_keep"] = torch.tensor(columns, device=self.device)
-        output = self.model(**arguments, **keep)
-        logits = output.logits if keep else output.logits[:, columns]
+        logits = self.model(**arguments, **keep).logits
+        logits = logits if keep else logits[:, columns]
         rows = LogitRows(_at(logits, [w._replace(column=place[w.column]) for w in wanted]))
-        return [NextTokenLogits(rows, i) for i in range(len(wanted))], output
+        return [NextTokenLogits(rows, i) for i in range(len(wanted))]
 
 
 def _at(states: torch.Tensor, places: Sequence[Wanted]) -> torch.Tensor:

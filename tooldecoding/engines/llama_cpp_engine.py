@@ -7,7 +7,7 @@ import ctypes
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count, islice
@@ -47,35 +47,6 @@ class _Token(NamedTuple):
     wanted: bool
 
 
-class _Batch:
-    """The arrays of a pass that llama.cpp reads."""
-
-    def __init__(self) -> None:
-        self._tokens = np.zeros(_BATCH, np.int32)
-        self._positions = np.zeros(_BATCH, np.int32)
-        self._sequences = np.zeros(_BATCH, np.int32)
-        self._counts = np.ones(_BATCH, np.int32)
-        self._wanted = np.zeros(_BATCH, np.int8)
-        # each token has a list of sequences, here of one
-        self._lists = self._sequences.ctypes.data + self._sequences.itemsize * np.arange(_BATCH, dtype=np.uintp)
-
-    def filled(self, tokens: Sequence[_Token]) -> Any:
-        """Return the struct of a pass; valid until the next one."""
-        count, llama = len(tokens), library()
-        self._tokens[:count] = [token.id for token in tokens]
-        self._sequences[:count] = [token.sequence for token in tokens]
-        self._positions[:count] = [token.position for token in tokens]
-        self._wanted[:count] = [token.wanted for token in tokens]
-        batch = llama.llama_batch()
-        batch.n_tokens = count
-        names = ("token", "pos", "n_seq_id", "seq_id", "logits")
-        kinds = dict(llama.llama_batch._fields_)
-        arrays: list[Any] = [self._tokens, self._positions, self._counts, self._lists, self._wanted]
-        for name, array in zip(names, arrays, strict=True):
-            setattr(batch, name, ctypes.cast(array.ctypes.data, kinds[name]))
-        return batch
-
-
 class SequenceCache:
     """The KV cache of a model: numbered sequences of tokens. Engines share it, one pass at a time.
 
@@ -87,6 +58,8 @@ class SequenceCache:
         Held by an engine while it works. It is that of ``prefixes``, which frees the sequences that it removes.
     prefixes : PrefixCache
         Sequences of earlier prompts.
+    context : int
+        llama.cpp's context.
     abandoned : deque of int
         Sequences of engines that are gone; they are freed before the next one is taken. Needs no lock.
     """
@@ -102,18 +75,10 @@ class SequenceCache:
         self._model = model
         self._llama = library()
         self._positions = _FIRST_POSITIONS
-        self._context: int | None = None
-        self._free_context: Callable[[], object] = lambda: None
+        self._use(model.new_context(self._positions, _MOST_SEQUENCES, _BATCH))
         self._free = list(range(_MOST_SEQUENCES - 1, -1, -1))
-        self._batch = _Batch()
-
-    @property
-    def context(self) -> int:
-        """llama.cpp's context, made when it is first needed."""
-        if self._context is None:
-            self._use(self._model.new_context(self._positions, _MOST_SEQUENCES, _BATCH))
-        assert self._context is not None
-        return self._context
+        self._batch = self._llama.llama_batch_init(_BATCH, 0, 1)
+        finalize(self, self._llama.llama_batch_free, self._batch).atexit = False
 
     @property
     def _memory(self) -> Any:
@@ -148,8 +113,7 @@ class SequenceCache:
     def free(self, sequence: int) -> None:
         """Remove a sequence."""
         with self.lock:
-            if self._context is not None:
-                self.cut(sequence, 0)
+            self.cut(sequence, 0)
             self._free.append(sequence)
 
     def compute(self, tokens: Sequence[_Token]) -> LogitRows:
@@ -157,7 +121,13 @@ class SequenceCache:
 
         ModelError if there is no memory left, or llama.cpp fails.
         """
-        batch = self._batch.filled(tokens)
+        batch = self._batch
+        ids, positions, wanted_at = batch.token, batch.pos, batch.logits
+        counts, sequences = batch.n_seq_id, batch.seq_id  # each token has a list of sequences, here of one
+        batch.n_tokens = len(tokens)
+        for place, token in enumerate(tokens):
+            ids[place], positions[place], wanted_at[place] = token.id, token.position, token.wanted
+            counts[place], sequences[place][0] = 1, token.sequence
         while (state := self._llama.llama_decode(self.context, batch)) == _FULL:
             self._grow()
         if state:
@@ -185,10 +155,10 @@ class SequenceCache:
         free_old()
 
     def _use(self, context: int) -> None:
-        self._context = context
+        self.context = context
         # the method holds the model, which must outlive its contexts
-        self._free_context = freeing = finalize(self, self._model.free_context, context)
-        freeing.atexit = False  # a thread may still use it then
+        self._free_context = finalize(self, self._model.free_context, context)
+        self._free_context.atexit = False  # a thread may still use it then
 
 
 @dataclass

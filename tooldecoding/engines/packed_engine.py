@@ -230,10 +230,10 @@ class PackedEngine(Engine):
         arguments = {"input_ids": tokens, "position_ids": positions, "past_key_values": self._cache, "use_cache": True}
         if not ragged:
             mask = None if masks[0] is None else self._masks.argument(masks[0])
-            return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
+            return self._model.forward(arguments | {"attention_mask": mask}, wanted)
         with ragged_pass(self._model.model, self._cache, runs, masks, self._masks.kinds) as stand_ins:
             mask = self._masks.argument(stand_ins)
-            return self._model.forward(arguments | {"attention_mask": mask}, wanted)[0]
+            return self._model.forward(arguments | {"attention_mask": mask}, wanted)
 
     def _store(self, feed: Feed) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from lookup.grammar.literal_values import render_value
 from lookup.grammar.notations import BareKeys, Notation, RawText, is_json
 from lookup.languages.codepoints import RESERVED
 from lookup.literals.syntaxes import render_json
-from tooldecoding.formats.cursor import Reader, read_nothing
+from tooldecoding.formats.cursor import Reader
 
 INDEX: Final = "\0"
 """Stands in a piece for the number of the call."""
@@ -43,9 +43,9 @@ class CallFormat:
     parallel : bool
         Whether several calls may stand between opener and closer.
     reader : callable, optional
-        Decides which texts are valid calls; ``calls_reader.readable`` gives a format the one of its pieces.
-    also : tuple of CallFormat
-        Other spellings of the same calls, which are read and not written.
+        Decides which texts are valid calls, in place of ``calls_reader``, which reads by the pieces.
+    also : tuple of mappings
+        Other spellings of the same calls, which are read and not written: the pieces in which each differs.
     opener, closer : str
         The text around all calls, with what opens the first call. When the model writes the opener, it calls a tool.
         Without a closer, the model ends its turn behind the last call.
@@ -74,8 +74,8 @@ class CallFormat:
     name: str
     notation: Notation = "json"
     parallel: bool = True
-    reader: Reader = read_nothing
-    also: "tuple[CallFormat, ...]" = field(default=(), compare=False)
+    reader: Reader | None = None
+    also: tuple[Mapping[str, Any], ...] = field(default=(), compare=False)
     opener: str = "["
     closer: str = ""
     next_call: str = ", "
@@ -96,13 +96,20 @@ class CallFormat:
 
         ``bind``: ``SpecialTexts.bound`` of a tokenizer.
         """
-        pieces: dict[str, Any] = {piece: bind(getattr(self, piece)) for piece in _PIECES if getattr(self, piece)}
+
+        def bound(pieces: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: bind(piece) if isinstance(piece, str) else piece for name, piece in pieces.items()}
+
+        pieces = bound({field.name: getattr(self, field.name) for field in fields(self)})
         notation = self.notation
         if not isinstance(notation, str):
-            texts: dict[str, Any] = {name: bind(text) for name, text in vars(notation).items()}
-            notation = replace(notation, **texts)
-        also = tuple(spelling.bound(bind) for spelling in self.also)
-        return replace(self, **pieces, notation=notation, also=also)
+            notation = replace(notation, **bound(vars(notation)))
+        return replace(self, **pieces | {"notation": notation, "also": tuple(map(bound, self.also))})
+
+    @cached_property
+    def spellings(self) -> "tuple[CallFormat, ...]":
+        """This format, and the other spellings of its calls."""
+        return self, *(replace(self, also=(), **pieces) for pieces in self.also)
 
     @property
     def trigger(self) -> str:
@@ -188,9 +195,3 @@ class CallFormat:
     def ending(self, text: str, calls: str) -> str:
         """Return calls as they end a decoded text: a closer that is the token of an end of turn is not shown there."""
         return calls if text.endswith(self.closer) else calls.removesuffix(self.closer)
-
-
-_PIECES: Final = (
-    "opener", "closer", "next_call", "bracket", "end", "empty_end", "separator", "key_opener", "key_closer",
-)  # fmt: skip
-"""The fields that may hold marks."""

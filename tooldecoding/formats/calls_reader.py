@@ -5,9 +5,6 @@ every raw value is a text. ``tests/formats/readers`` has it judged by readers of
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import Any, Final
 
 from lookup.grammar.notations import BareKeys, RawText, is_json
@@ -30,24 +27,17 @@ _HELD: Final = {INDEX: re.compile(r"0|[1-9][0-9]{0,8}"), ID: re.compile(r"[a-zA-
 Arguments = list[tuple[str, Any]]
 
 
-def readable(call_format: CallFormat, *also: Mapping[str, Any]) -> CallFormat:
-    """Return a format with the reader of its pieces.
-
-    ``*also``: the pieces in which other spellings of the same calls differ.
-    """
-    others = tuple(replace(call_format, **changes) for changes in also)
-    return replace(call_format, reader=partial(_read_any, (call_format, *others)), also=others)
-
-
-def _read_any(spellings: Sequence[CallFormat], text: str) -> list[ReadCall]:
-    """Read a text of one call or more in one of some spellings.
+def read_back(call_format: CallFormat, text: str) -> list[ReadCall]:
+    """Read a text of one call or more in one of the spellings of a format, or as its own reader does.
 
     Numbers of calls rise by one from any number, for ids may count the whole dialogue. Ids differ.
 
     UnreadableCallError if the text is anything else, longer than ``MAX_LENGTH`` or nested deeper than ``MAX_DEPTH``.
     """
+    if call_format.reader is not None:
+        return call_format.reader(text)
     reasons = []
-    for spelling in spellings:
+    for spelling in call_format.spellings:
         try:
             return _read(spelling, text)
         except UnreadableCallError as error:

@@ -22,11 +22,6 @@ class UnreadableCallError(ToolDecodingError):
     """A text that a format's reader does not read as calls."""
 
 
-def read_nothing(text: str) -> list[ReadCall]:
-    """Refuse any text: the reader of a format that has none yet."""
-    raise UnreadableCallError("the format has no reader")
-
-
 def demand_short(text: str) -> None:
     """UnreadableCallError for a text longer than ``MAX_LENGTH``."""
     if len(text) > MAX_LENGTH:

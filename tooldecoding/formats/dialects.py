@@ -23,7 +23,6 @@ from typing import Final, NamedTuple
 import regex
 
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
-from tooldecoding.formats.calls_reader import readable
 
 _SPACE: Final = r"\s{0,64}+"
 _LONGEST_NAME: Final = 256
@@ -140,12 +139,12 @@ class Dialects:
             openings.append(opening)
             self._patterns.append((wrapper, regex.compile(opening + _JSON)))
         self._spellings = []
-        for spelling in own.also:
+        for spelling in own.spellings[1:]:
             pieces = spelling.opener + spelling.bracket
             if not spelling.bracket.startswith('"') and ID not in pieces and INDEX not in pieces:
                 openings.append(regex.escape(spelling.opener))
                 pattern = openings[-1] + _TOOL_NAME + regex.escape(spelling.bracket)
-                alone = readable(replace(spelling, also=(), parallel=own.parallel))
+                alone = replace(spelling, parallel=own.parallel)
                 self._spellings.append((alone, regex.compile(pattern)))
         self._starts = regex.compile("|".join(openings))
         self._bare = [(_BARE, regex.compile(_JSON))]
@@ -209,9 +208,9 @@ class Dialects:
         if match.partial:
             return Opening(start, len(text), name) if name.startswith("`") or known(name, False) else None
         fence = match["fence"] or ""
-        call_format = replace(self._own, name="python-fence" if fence else "python", opener=fence, lead="", also=())
-        call_format = readable(replace(call_format, closer="\n```" if fence else "", next_call="\n"))
-        call_format = replace(call_format, also=tuple(replace(call_format, next_call=gap) for gap in (", ", "; ")))
+        call_format = replace(self._own, name="python-fence" if fence else "python", opener=fence, lead="")
+        also = tuple({"next_call": gap} for gap in (", ", "; "))
+        call_format = replace(call_format, closer="\n```" if fence else "", next_call="\n", also=also)
         return Opening(start, match.end(), name, False, call_format) if known(name, True) else None
 
 
@@ -264,25 +263,23 @@ def _json_format(wrapper: _Wrapper, match: "regex.Match[str]", own: CallFormat) 
         next_call, end, closing = line_break + opener, end + closing, ""
     else:
         next_call = line_break + item
-    call_format = readable(
-        CallFormat(
-            name=wrapper.name,
-            parallel=own.parallel,  # else the template could not write the answer in the next turn
-            opener=opener,
-            bracket=match["bracket"] + line(depth + 1),
-            notation="json-lines" if lines else "json",
-            separator="," + (line(depth + 1) or match["line"]),
-            key_closer=":" if not match["colon"] else ": ",
-            end=end,
-            empty_end=end.lstrip() if lines else None,
-            next_call=next_call,
-            closer=closer + closing,
-            turn_ends=own.turn_ends,
-        )
+    call_format = CallFormat(
+        name=wrapper.name,
+        parallel=own.parallel,  # else the template could not write the answer in the next turn
+        opener=opener,
+        bracket=match["bracket"] + line(depth + 1),
+        notation="json-lines" if lines else "json",
+        separator="," + (line(depth + 1) or match["line"]),
+        key_closer=":" if not match["colon"] else ": ",
+        end=end,
+        empty_end=end.lstrip() if lines else None,
+        next_call=next_call,
+        closer=closer + closing,
+        turn_ends=own.turn_ends,
     )
     if match["list"] or wrapper.each:
         return call_format
     further = [f"; {item}", f", {item}"]
     if wrapper.tag == _FENCE.tag:
         further.append(f"{call_format.closer}{line_break}{opener}")  # a fence of its own for each call
-    return replace(call_format, also=tuple(replace(call_format, next_call=text) for text in further))
+    return replace(call_format, also=tuple({"next_call": text} for text in further))

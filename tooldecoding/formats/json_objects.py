@@ -32,37 +32,34 @@ from dataclasses import replace
 from typing import Final
 
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
-from tooldecoding.formats.calls_reader import readable
 
 _NO_NEWLINES: Final = {"opener": '<tool_call>{"name": "', "end": "}}</tool_call>"}
 
-HERMES = readable(
-    CallFormat(
-        name="hermes",
-        opener='<tool_call>\n{"name": "',
-        bracket='", "arguments": {',
-        end="}}\n</tool_call>",
-        next_call='\n<tool_call>\n{"name": "',
-        marks=("<tool_call>", "</tool_call>"),
-        turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
+HERMES = CallFormat(
+    name="hermes",
+    opener='<tool_call>\n{"name": "',
+    bracket='", "arguments": {',
+    end="}}\n</tool_call>",
+    next_call='\n<tool_call>\n{"name": "',
+    marks=("<tool_call>", "</tool_call>"),
+    turn_ends=("<|im_end|>", "<|end_of_text|>", "[|endofturn|]"),
+    also=(
+        {**_NO_NEWLINES, "next_call": '<tool_call>{"name": "'},
+        {**_NO_NEWLINES, "next_call": '\n<tool_call>{"name": "'},
     ),
-    {**_NO_NEWLINES, "next_call": '<tool_call>{"name": "'},
-    {**_NO_NEWLINES, "next_call": '\n<tool_call>{"name": "'},
 )
 
-LLAMA3_JSON = readable(
-    CallFormat(
-        name="llama3-json",
-        parallel=False,  # the chat template refuses two calls
-        opener='{"name": "',
-        bracket='", "parameters": {',
-        end="}}",
-        turn_ends=("<|eot_id|>", "<|eom_id|>"),
-    ),
-    {"parallel": True, "next_call": '; {"name": "'},
+LLAMA3_JSON = CallFormat(
+    name="llama3-json",
+    parallel=False,  # the chat template refuses two calls
+    opener='{"name": "',
+    bracket='", "parameters": {',
+    end="}}",
+    turn_ends=("<|eot_id|>", "<|eom_id|>"),
+    also=({"parallel": True, "next_call": '; {"name": "'},),
 )
 
-_LIST: Final = CallFormat(
+JSON_LIST = CallFormat(
     name="json-list",
     opener='[{"name": "',
     bracket='", "arguments": {',
@@ -72,58 +69,46 @@ _LIST: Final = CallFormat(
     turn_ends=("<|eot_id|>", "<|im_end|>"),
 )
 
-JSON_LIST = readable(_LIST)
-
-GRANITE3 = readable(
-    replace(
-        _LIST,
-        name="granite3",
-        opener='<tool_call>[{"name": "',
-        marks=("<tool_call>",),
-        turn_ends=("<|end_of_text|>",),
-    ),
-    {"opener": '<|tool_call|>[{"name": "', "marks": ("<|tool_call|>",)},
+GRANITE3 = replace(
+    JSON_LIST,
+    name="granite3",
+    opener='<tool_call>[{"name": "',
+    marks=("<tool_call>",),
+    turn_ends=("<|end_of_text|>",),
+    also=({"opener": '<|tool_call|>[{"name": "', "marks": ("<|tool_call|>",)},),
 )
 
-PHI4_MINI = readable(
-    replace(
-        _LIST,
-        name="phi4-mini",
-        opener='<|tool_call|>[{"name": "',
-        closer="]<|/tool_call|>",
-        marks=("<|tool_call|>", "<|/tool_call|>"),
-        turn_ends=(),  # <|end|> ends no turn of gpt-oss; Phi's own configuration names it
-    ),
-    {"opener": 'functools[{"name": "', "closer": "]"},
+PHI4_MINI = replace(
+    JSON_LIST,
+    name="phi4-mini",
+    opener='<|tool_call|>[{"name": "',
+    closer="]<|/tool_call|>",
+    marks=("<|tool_call|>", "<|/tool_call|>"),
+    turn_ends=(),  # <|end|> ends no turn of gpt-oss; Phi's own configuration names it
+    also=({"opener": 'functools[{"name": "', "closer": "]"},),
 )
 
 _WITHOUT_SPACE: Final = {"opener": '[TOOL_CALLS][{"name": "'}
 _WITH_ID: Final = {"end": f'}}, "id": "{ID}"}}'}
 
-MISTRAL_LIST = readable(
-    replace(
-        _LIST,
-        name="mistral-list",
-        opener='[TOOL_CALLS] [{"name": "',
-        marks=("[TOOL_CALLS]",),
-        turn_ends=("</s>",),
-    ),
-    _WITHOUT_SPACE,
-    _WITH_ID,
-    {**_WITHOUT_SPACE, **_WITH_ID},
+MISTRAL_LIST = replace(
+    JSON_LIST,
+    name="mistral-list",
+    opener='[TOOL_CALLS] [{"name": "',
+    marks=("[TOOL_CALLS]",),
+    turn_ends=("</s>",),
+    also=(_WITHOUT_SPACE, _WITH_ID, {**_WITHOUT_SPACE, **_WITH_ID}),
 )
 
 _CALL: Final = f'\n    {{"tool_call_id": "{INDEX}", "tool_name": "'
 
-COHERE = readable(
-    CallFormat(
-        name="cohere",
-        opener=f"<|START_ACTION|>[{_CALL}",
-        bracket='", "parameters": {',
-        end="}}",
-        next_call=f",{_CALL}",
-        closer="\n]<|END_ACTION|>",
-        marks=("<|START_ACTION|>", "<|END_ACTION|>"),
-        turn_ends=("<|END_OF_TURN_TOKEN|>",),
-    )
+COHERE = CallFormat(
+    name="cohere",
+    opener=f"<|START_ACTION|>[{_CALL}",
+    bracket='", "parameters": {',
+    end="}}",
+    next_call=f",{_CALL}",
+    closer="\n]<|END_ACTION|>",
+    marks=("<|START_ACTION|>", "<|END_ACTION|>"),
+    turn_ends=("<|END_OF_TURN_TOKEN|>",),
 )

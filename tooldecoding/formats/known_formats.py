@@ -7,6 +7,7 @@ from typing import Final
 from lookup.dictionary import ToolSpec
 from lookup.grammar.literal_values import render_value
 from tooldecoding.formats.call_format import Call, CallFormat
+from tooldecoding.formats.calls_reader import read_back
 from tooldecoding.formats.cursor import ReadCall, UnreadableCallError
 from tooldecoding.formats.json_objects import COHERE, GRANITE3, HERMES, JSON_LIST, LLAMA3_JSON, MISTRAL_LIST, PHI4_MINI
 from tooldecoding.formats.named_json import DEEPSEEK_V3, DEEPSEEK_V31, HARMONY, KIMI_K2, MISTRAL_ARGS
@@ -47,7 +48,7 @@ TURN_ENDS: Final = tuple(dict.fromkeys([*(end for f in NATIVE_FORMATS for end in
 def unread(call_format: CallFormat, text: str, calls: Sequence[Call]) -> str:
     """Return why the format's reader does not read the calls in their ``text``; empty if it does, value for value."""
     try:
-        found = call_format.reader(text)
+        found = read_back(call_format, text)
     except UnreadableCallError as error:
         reason = str(error)
     else:
@@ -91,6 +92,6 @@ def _carries(call_format: CallFormat, name: str, key: str | None) -> bool:
     """Whether the format's reader reads a tool's name, and a key if there is one, as they are."""
     arguments = {} if key is None else {key: "value"}
     try:
-        return call_format.reader(call_format.render([Call(name, arguments)])) == [(name, [*arguments.items()])]
+        return read_back(call_format, call_format.render([Call(name, arguments)])) == [(name, [*arguments.items()])]
     except UnreadableCallError:
         return False

@@ -31,7 +31,6 @@ from dataclasses import replace
 from typing import Final
 
 from tooldecoding.formats.call_format import ID, INDEX, CallFormat
-from tooldecoding.formats.calls_reader import readable
 
 _DEEPSEEK: Final = CallFormat(
     name="",
@@ -43,55 +42,47 @@ _DEEPSEEK: Final = CallFormat(
     turn_ends=("<｜end▁of▁sentence｜>",),
 )  # fmt: skip
 
-DEEPSEEK_V3 = readable(
-    replace(
-        _DEEPSEEK,
-        name="deepseek-v3",
-        opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
-        bracket="\n```json\n{",
-        end="}\n```<｜tool▁call▁end｜>",
-        next_call="\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
-    )
+DEEPSEEK_V3 = replace(
+    _DEEPSEEK,
+    name="deepseek-v3",
+    opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>",
+    bracket="\n```json\n{",
+    end="}\n```<｜tool▁call▁end｜>",
+    next_call="\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>",
 )
 
-DEEPSEEK_V31 = readable(
-    replace(
-        _DEEPSEEK,
-        name="deepseek-v3.1",
-        opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>",
-        bracket="<｜tool▁sep｜>{",
-        end="}<｜tool▁call▁end｜>",
-        next_call="<｜tool▁call▁begin｜>",
-    )
+DEEPSEEK_V31 = replace(
+    _DEEPSEEK,
+    name="deepseek-v3.1",
+    opener="<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>",
+    bracket="<｜tool▁sep｜>{",
+    end="}<｜tool▁call▁end｜>",
+    next_call="<｜tool▁call▁begin｜>",
 )
 
-KIMI_K2 = readable(
-    CallFormat(
-        name="kimi-k2",
-        opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
-        bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
-        end="}<|tool_call_end|>",
-        next_call="<|tool_call_begin|>functions.",
-        closer="<|tool_calls_section_end|>",
-        marks=(
-            "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
-            "<|tool_call_argument_begin|>", "<|tool_call_end|>",
-        ),
-        turn_ends=("<|im_end|>",),
-    )
+KIMI_K2 = CallFormat(
+    name="kimi-k2",
+    opener="<|tool_calls_section_begin|><|tool_call_begin|>functions.",
+    bracket=f":{INDEX}<|tool_call_argument_begin|>{{",
+    end="}<|tool_call_end|>",
+    next_call="<|tool_call_begin|>functions.",
+    closer="<|tool_calls_section_end|>",
+    marks=(
+        "<|tool_calls_section_begin|>", "<|tool_calls_section_end|>", "<|tool_call_begin|>",
+        "<|tool_call_argument_begin|>", "<|tool_call_end|>",
+    ),
+    turn_ends=("<|im_end|>",),
 )  # fmt: skip
 
-MISTRAL_ARGS = readable(
-    CallFormat(
-        name="mistral-args",
-        opener="[TOOL_CALLS]",
-        bracket="[ARGS]{",
-        end="}",
-        next_call="[TOOL_CALLS]",
-        marks=("[TOOL_CALLS]", "[ARGS]"),
-        turn_ends=("</s>",),
-    ),
-    {"bracket": f"[CALL_ID]{ID}[ARGS]{{"},
+MISTRAL_ARGS = CallFormat(
+    name="mistral-args",
+    opener="[TOOL_CALLS]",
+    bracket="[ARGS]{",
+    end="}",
+    next_call="[TOOL_CALLS]",
+    marks=("[TOOL_CALLS]", "[ARGS]"),
+    turn_ends=("</s>",),
+    also=({"bracket": f"[CALL_ID]{ID}[ARGS]{{"},),
 )
 
 _COMMENTARY: Final = "<|channel|>commentary"
@@ -102,17 +93,15 @@ _HARMONY_HEADS: Final = (
     (" to=functions.", f"{_COMMENTARY} json<|message|>{{"),
 )
 
-HARMONY = readable(
-    CallFormat(
-        name="harmony",
-        parallel=False,  # the end of a call ends the turn
-        opener="<|channel|>commentary to=functions.",
-        bracket=" <|constrain|>json<|message|>{",
-        end="}",
-        closer="",  # <|call|> ends the turn
-        marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),
-        turn_ends=("<|call|>", "<|return|>"),
-        opens_by_mark=False,  # thinking and answers begin with the same mark
-    ),
-    *({"opener": o, "bracket": b, "closer": end} for o, b in _HARMONY_HEADS for end in ("", "<|call|>")),
+HARMONY = CallFormat(
+    name="harmony",
+    parallel=False,  # the end of a call ends the turn
+    opener="<|channel|>commentary to=functions.",
+    bracket=" <|constrain|>json<|message|>{",
+    end="}",
+    closer="",  # <|call|> ends the turn
+    marks=("<|channel|>", "<|constrain|>", "<|message|>", "<|call|>"),
+    turn_ends=("<|call|>", "<|return|>"),
+    opens_by_mark=False,  # thinking and answers begin with the same mark
+    also=tuple({"opener": o, "bracket": b, "closer": end} for o, b in _HARMONY_HEADS for end in ("", "<|call|>")),
 )

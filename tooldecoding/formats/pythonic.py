@@ -18,38 +18,36 @@ Source: vLLM's parsers of these names; the chat templates of LFM2 and LFM2.5.
 from dataclasses import replace
 
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.calls_reader import readable
 
-API_BANK = readable(CallFormat("api-bank", "quoted", parallel=False, closer="]"))
+API_BANK = CallFormat("api-bank", "quoted", parallel=False, closer="]")
 
-PYTHONIC = readable(CallFormat("pythonic", "python", closer="]"))
+PYTHONIC = CallFormat("pythonic", "python", closer="]")
 
-LLAMA4_PYTHONIC = readable(
-    replace(PYTHONIC, name="llama4-pythonic", notation="python-lists", turn_ends=("<|eot|>",)),
-    {"opener": "<|python_start|>[", "closer": "]<|python_end|>"},
+LLAMA4_PYTHONIC = replace(
+    PYTHONIC,
+    name="llama4-pythonic",
+    notation="python-lists",
+    turn_ends=("<|eot|>",),
+    also=({"opener": "<|python_start|>[", "closer": "]<|python_end|>"},),
 )
 
-LFM25 = readable(
-    replace(
-        PYTHONIC,
-        name="lfm2.5",
-        notation="python-json",
-        opener="<|tool_call_start|>[",
-        closer="]<|tool_call_end|>",
-        marks=("<|tool_call_start|>", "<|tool_call_end|>"),
-        turn_ends=("<|im_end|>",),
-    )
+LFM25 = replace(
+    PYTHONIC,
+    name="lfm2.5",
+    notation="python-json",
+    opener="<|tool_call_start|>[",
+    closer="]<|tool_call_end|>",
+    marks=("<|tool_call_start|>", "<|tool_call_end|>"),
+    turn_ends=("<|im_end|>",),
 )
 
-OLMO3 = readable(
-    replace(
-        PYTHONIC,
-        name="olmo3",
-        notation="python-lists",
-        opener="<function_calls>\n",
-        next_call="\n",
-        closer="\n</function_calls>",
-        marks=("<function_calls>", "</function_calls>"),
-        turn_ends=("<|im_end|>",),
-    )
+OLMO3 = replace(
+    PYTHONIC,
+    name="olmo3",
+    notation="python-lists",
+    opener="<function_calls>\n",
+    next_call="\n",
+    closer="\n</function_calls>",
+    marks=("<function_calls>", "</function_calls>"),
+    turn_ends=("<|im_end|>",),
 )

@@ -48,120 +48,105 @@ from dataclasses import replace
 
 from lookup.grammar.notations import BareKeys, RawText
 from tooldecoding.formats.call_format import CallFormat
-from tooldecoding.formats.calls_reader import readable
 
-QWEN_XML = readable(
-    CallFormat(
-        name="qwen-xml",
-        notation=RawText("\n</parameter>"),
-        opener="<tool_call>\n<function=",
-        bracket=">\n",
-        key_opener="<parameter=",
-        key_closer=">\n",
-        separator="\n",
-        end="\n</function>\n</tool_call>",
-        empty_end="</function>\n</tool_call>",
-        next_call="\n<tool_call>\n<function=",
-        marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
-        turn_ends=("<|im_end|>",),
-    )
+QWEN_XML = CallFormat(
+    name="qwen-xml",
+    notation=RawText("\n</parameter>"),
+    opener="<tool_call>\n<function=",
+    bracket=">\n",
+    key_opener="<parameter=",
+    key_closer=">\n",
+    separator="\n",
+    end="\n</function>\n</tool_call>",
+    empty_end="</function>\n</tool_call>",
+    next_call="\n<tool_call>\n<function=",
+    marks=("<tool_call>", "</tool_call>", "<function=", "</function>", "<parameter=", "</parameter>"),
+    turn_ends=("<|im_end|>",),
 )
 
-GLM45 = readable(
-    CallFormat(
-        name="glm-4.5",
-        notation=RawText("</arg_value>"),
-        lead="\n",
-        opener="<tool_call>",
-        bracket="\n",
-        key_opener="<arg_key>",
-        key_closer="</arg_key>\n<arg_value>",
-        separator="\n",
-        end="\n</tool_call>",
-        empty_end="</tool_call>",
-        next_call="\n<tool_call>",
-        marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
-        turn_ends=("<|observation|>", "<|user|>"),
-    )
+GLM45 = CallFormat(
+    name="glm-4.5",
+    notation=RawText("</arg_value>"),
+    lead="\n",
+    opener="<tool_call>",
+    bracket="\n",
+    key_opener="<arg_key>",
+    key_closer="</arg_key>\n<arg_value>",
+    separator="\n",
+    end="\n</tool_call>",
+    empty_end="</tool_call>",
+    next_call="\n<tool_call>",
+    marks=("<tool_call>", "</tool_call>", "<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+    turn_ends=("<|observation|>", "<|user|>"),
 )
 
-GLM47 = readable(
-    replace(
-        GLM45,
-        name="glm-4.7",
-        lead="",
-        bracket="",
-        key_closer="</arg_key><arg_value>",
-        separator="",
-        end="</tool_call>",
-        next_call="<tool_call>",
-    )
+GLM47 = replace(
+    GLM45,
+    name="glm-4.7",
+    lead="",
+    bracket="",
+    key_closer="</arg_key><arg_value>",
+    separator="",
+    end="</tool_call>",
+    next_call="<tool_call>",
 )
 
-MINIMAX_M2 = readable(
-    CallFormat(
-        name="minimax-m2",
-        notation=RawText("</parameter>"),
-        lead="\n",
-        opener='<minimax:tool_call>\n<invoke name="',
-        bracket='">\n',
-        key_opener='<parameter name="',
-        key_closer='">',
-        separator="\n",
-        end="\n</invoke>\n",
-        empty_end="</invoke>\n",
-        next_call='<invoke name="',
-        closer="</minimax:tool_call>",
-        marks=("<minimax:tool_call>", "</minimax:tool_call>", "<invoke ", "</invoke>", "</parameter>"),
-        turn_ends=("[e~[",),
-    )
+MINIMAX_M2 = CallFormat(
+    name="minimax-m2",
+    notation=RawText("</parameter>"),
+    lead="\n",
+    opener='<minimax:tool_call>\n<invoke name="',
+    bracket='">\n',
+    key_opener='<parameter name="',
+    key_closer='">',
+    separator="\n",
+    end="\n</invoke>\n",
+    empty_end="</invoke>\n",
+    next_call='<invoke name="',
+    closer="</minimax:tool_call>",
+    marks=("<minimax:tool_call>", "</minimax:tool_call>", "<invoke ", "</invoke>", "</parameter>"),
+    turn_ends=("[e~[",),
 )
 
-DEEPSEEK_V32 = readable(
-    CallFormat(
-        name="deepseek-v3.2",
-        notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
-        lead="\n\n",
-        opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
-        bracket='">\n',
-        key_opener='<｜DSML｜parameter name="',
-        key_closer='"',
-        separator="\n",
-        end="\n</｜DSML｜invoke>\n",
-        empty_end="\n</｜DSML｜invoke>\n",
-        next_call='<｜DSML｜invoke name="',
-        closer="</｜DSML｜function_calls>",
-        marks=("｜DSML｜",),
-        turn_ends=("<｜end▁of▁sentence｜>",),
-    ),
-    {"empty_end": "</｜DSML｜invoke>\n"},
+DEEPSEEK_V32 = CallFormat(
+    name="deepseek-v3.2",
+    notation=RawText("</｜DSML｜parameter>", text_lead=' string="true">', other_lead=' string="false">'),
+    lead="\n\n",
+    opener='<｜DSML｜function_calls>\n<｜DSML｜invoke name="',
+    bracket='">\n',
+    key_opener='<｜DSML｜parameter name="',
+    key_closer='"',
+    separator="\n",
+    end="\n</｜DSML｜invoke>\n",
+    empty_end="\n</｜DSML｜invoke>\n",
+    next_call='<｜DSML｜invoke name="',
+    closer="</｜DSML｜function_calls>",
+    marks=("｜DSML｜",),
+    turn_ends=("<｜end▁of▁sentence｜>",),
+    also=({"empty_end": "</｜DSML｜invoke>\n"},),
 )
 
-GEMMA4 = readable(
-    CallFormat(
-        name="gemma4",
-        notation=BareKeys('<|"|>'),
-        opener="<|tool_call>call:",
-        bracket="{",
-        key_closer=":",
-        separator=",",
-        end="}<tool_call|>",
-        next_call="<|tool_call>call:",
-        marks=("<|tool_call>", "<tool_call|>", '<|"|>'),
-        turn_ends=("<turn|>", "<|tool_response>"),
-        sorted_keys=True,
-    )
+GEMMA4 = CallFormat(
+    name="gemma4",
+    notation=BareKeys('<|"|>'),
+    opener="<|tool_call>call:",
+    bracket="{",
+    key_closer=":",
+    separator=",",
+    end="}<tool_call|>",
+    next_call="<|tool_call>call:",
+    marks=("<|tool_call>", "<tool_call|>", '<|"|>'),
+    turn_ends=("<turn|>", "<|tool_response>"),
+    sorted_keys=True,
 )
 
-FUNCTIONGEMMA = readable(
-    replace(
-        GEMMA4,
-        name="functiongemma",
-        notation=BareKeys("<escape>"),
-        opener="<start_function_call>call:",
-        end="}<end_function_call>",
-        next_call="<start_function_call>call:",
-        marks=("<start_function_call>", "<end_function_call>", "<escape>"),
-        turn_ends=("<end_of_turn>", "<start_function_response>"),
-    )
+FUNCTIONGEMMA = replace(
+    GEMMA4,
+    name="functiongemma",
+    notation=BareKeys("<escape>"),
+    opener="<start_function_call>call:",
+    end="}<end_function_call>",
+    next_call="<start_function_call>call:",
+    marks=("<start_function_call>", "<end_function_call>", "<escape>"),
+    turn_ends=("<end_of_turn>", "<start_function_response>"),
 )

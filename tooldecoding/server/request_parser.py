@@ -197,7 +197,7 @@ class RequestParser:
                         "or a shorter dialogue"
                     )
                 prompt_ids = self._decoder.prompt_ids(request)
-            need = self._decoder.need(request, prompt_ids)
+            need = self._decoder.compiled_tools(request).need(len(prompt_ids), request.options)
         return ParsedRequest(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:

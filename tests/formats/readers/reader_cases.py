@@ -5,20 +5,21 @@ import importlib.util
 import json
 import re
 from collections import defaultdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tooldecoding.formats.call_format import ID, Call, CallFormat
+from tooldecoding.formats.calls_reader import read_back
 from tooldecoding.formats.cursor import ReadCall, Reader, UnreadableCallError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
 JUDGES = Path(__file__).resolve().parents[4] / "shared" / "judges"
 needs_judges = pytest.mark.skipif(not JUDGES.is_dir(), reason=f"the judges are not at {JUDGES}")
 
-READERS: dict[str, Reader] = {name: form.reader for name, form in CALL_FORMATS.items() if name != "api-bank"}
+READERS: dict[str, Reader] = {n: partial(read_back, form) for n, form in CALL_FORMATS.items() if n != "api-bank"}
 RAW = {"glm-4.5", "glm-4.7", "minimax-m2", "qwen-xml"}
 
 # where the block of calls begins, and what a turn ends with behind it
@@ -65,7 +66,7 @@ def rendered() -> dict[str, list[tuple[str, list[ReadCall]]]]:
 
 def spelled(form: CallFormat, calls: list[ReadCall]) -> list[str]:
     """The calls in every spelling of a format, with ids."""
-    texts = [each.render([Call(name, dict(pairs)) for name, pairs in calls]) for each in (form, *form.also)]
+    texts = [each.render([Call(name, dict(pairs)) for name, pairs in calls]) for each in form.spellings]
     for number in range(len(calls)):
         texts = [text.replace(ID, f"call0000{number}", 1) for text in texts]
     return texts
@@ -78,7 +79,7 @@ def samples(name: str) -> list[str]:
     texts = [text for text, calls in rendered().get(name, []) if name not in RAW or not padded(calls)]
     for number, (_, calls) in enumerate(rendered()["json-list"]):
         if name not in RAW or not padded(calls):
-            texts.append(spelled(form, calls if form.parallel else calls[:1])[number % (1 + len(form.also))])
+            texts.append(spelled(form, calls if form.parallel else calls[:1])[number % len(form.spellings)])
     return list(dict.fromkeys([*_VARIANTS.get(name, []), *texts]))
 
 
