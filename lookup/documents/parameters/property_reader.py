@@ -102,12 +102,12 @@ class PropertyReader(Schemas):
         """See ``parameters``: the keys, and the conditions."""
         held = self.held(schema)
         merged = self.with_branches(held)
-        document = self.document
-        is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
-        self._whole = value_schema(schema, document) if is_said_elsewhere else None
         # Any number of tools may refer to an object of a shared document.
         if not self.may_read_keys(merged):
             return (), None
+        document = self.document
+        is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
+        self._whole = value_schema(schema, document) if is_said_elsewhere else None
         keys = self._keys(merged, beside, _Scope(self._owner, active=held.active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
