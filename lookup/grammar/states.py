@@ -258,7 +258,7 @@ class BetweenMembers(ParserState):
     def _space(self) -> str:
         """The optional space behind a comma or colon."""
         if self._position == "comma":
-            return self._inside.spacing.comma[1:]
+            return self._inside.spacing.comma[1:] if self._ways else ""  # the comma of a tuple of one ends it
         return self._inside.spacing.colon[1:] if self._position == "value" else ""
 
     def completion(self) -> str:

@@ -6,7 +6,7 @@ A keyword with a value of the wrong type says nothing. Those of older drafts and
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any, Final, cast
 from urllib.parse import unquote, urljoin
 
@@ -125,6 +125,7 @@ class Document:
         self._schemas: dict[Any, Schema] = {}
         self.taken = 0
         self.kept: dict[Any, Any] = {}
+        self.meant_pattern = cache(meant_pattern)  # many references may lead to one pattern
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires, self._asks)

@@ -74,6 +74,7 @@ NESTED = (
     "counts: Record<string, number>,\n}) => any;\n\n} // namespace functions"
 )
 BROWSER = "namespace browser {\n\n// Searches.\ntype search = (_: {\nquery: string,\n}) => any;\n\n}\n\n"
+WIDE = f"namespace functions {{\ntype f = (_: {{{' '.join(f'k{i}: string,' for i in range(60))}}}) => any;\n}}"
 HERMES_3 = (
     '<tools> {"type": "function", "function": {"name": "f", "description": "f(a: int, b: list[str]) - Does "it".\n\n'
     '    Args:\n        a(int): It\'s {a}.        b(list[str]): ", "parameters": {"type": "object", "properties": '
@@ -100,9 +101,10 @@ F_AND_G = ['f(a!: int # It\'s {a}., b: list[str]) -> Does "it".', "g() -> Ends."
         (FUNCTION_GEMMA, F_AND_G, 0),
         (HARMONY, ["get_location() -> Where one is.", SINK], 0),
         (NESTED, ["find(where: {city!: str # A city.}, counts!: dict[float]) -> Finds."], 0),
+        (WIDE, [f"f({', '.join(f'k{i}!: str' for i in range(60))})"], 0),
         (BROWSER + HARMONY, ["get_location() -> Where one is.", SINK], 1),  # built-in tools are none
     ],
-    ids=["hermes 3", "function gemma", "harmony", "nested", "browser"],
+    ids=["hermes 3", "function gemma", "harmony", "nested", "wide", "browser"],
 )
 def test_listings_without_rendered_prompts(text, tools, unread):
     found = extract(text)

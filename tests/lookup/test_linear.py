@@ -130,3 +130,11 @@ def test_doubling_the_text_doubles_the_time(worst):
 
 def test_elements_that_nothing_closes_are_not_searched_to_the_end_of_the_text():
     assert_linear(read, lambda n: "<tool><name>f</name>" * (n // 20), 150_000)
+
+
+def test_a_pattern_that_many_references_lead_to_is_read_once():
+    def text(n):
+        references = {f"a{i}": {"$ref": "#/$defs/X"} for i in range(n // 80)}
+        return tool(references, {"X": {"pattern": "/" + "a" * (n // 2)}})
+
+    assert_linear(read, text, 150_000)

@@ -129,6 +129,13 @@ def test_operations_of_one_body_share_what_was_read_of_it():
     assert [note.split(":")[0] for note in one.notes + other.notes] == ["tool 'POST /a'", "tool 'POST /b'"]
 
 
+def test_a_body_whose_keys_are_too_many_to_read_again_is_one_value():
+    schema = {"properties": {f"k{n}": {} for n in range(1000)}, "anyOf": [TEXT, {"type": "integer"}]}
+    paths = {f"/{n}": {"put": body({"$ref": "#/components/schemas/B"})} for n in range(60)}
+    tools = extract({"openapi": "3.0.0", "paths": paths, "components": {"schemas": {"B": schema}}}).tools
+    assert len(tools[0].parameters) == 1000 and not tools[-1].parameter("body").schema.unsatisfiable
+
+
 def test_an_operation_overrides_the_parameters_of_its_path():
     shared = [query("a", schema=TEXT), query("b", schema=TEXT), query("c", required=True, schema=TEXT)]
     own = [query("a", schema={"type": "integer"}), {"name": "b", "in": "header"}, query("c", required=False)]

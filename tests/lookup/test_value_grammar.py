@@ -228,6 +228,7 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
         (typed("str"), "python", ["'a'"], ["'a"], ["'a\nb'", "'\\x41'", "'a'b", '"a"']),
         (typed("list"), "python", ["[]", "['a']"], ["['a',"], ["[1]", "['a',]", "['a'  , 'b']"]),
         (typed("tuple"), "python", ["(1,)"], ["(1|(1,)"], ["(1)"]),
+        (spec("tuple", schema=documented({"type": "tuple", "maxItems": 1})), "python", ["(1,)"], ["(1,"], ["(1, "]),
         (typed("dict"), "python", ["{}"], ["{'a': 1, 'a|{'a': 1, 'a0': 0}"], ["{1: 2}"]),
         (typed("any"), "python", ["None"], ["N"], ["[" * 26 + "]" * 26, "nul"]),
         (typed("bool"), "python", ["True"], ["Tru"], ["true"]),

@@ -81,7 +81,9 @@ def _functions(text: str, start: int, end: int) -> list[TextTool]:
             functions.append((name, description, {"type": "object", **schema}, match.start() - len(comment), behind))
         else:
             types[name] = {"description": description, **schema}
-    document = Document({"$defs": types}, documentation=True, requires=partial(is_required, False))
+    # with the functions, because the size of a document limits what all its tools may take
+    root = {"$defs": types, "functions": [schema for _, _, schema, _, _ in functions]}
+    document = Document(root, documentation=True, requires=partial(is_required, False))
     return [
         TextTool(tool, first, last)
         for name, description, schema, first, last in functions

@@ -16,7 +16,6 @@ from lookup.documents.parameters.requiredness import decide, is_required, own_fl
 from lookup.documents.parameters.tool_schemas import Held, Schema, Schemas, branches_of, is_null
 from lookup.errors import DocumentationError, quoted, shown
 from lookup.schema.document import Document, Written
-from lookup.schema.leaves import meant_pattern
 from lookup.schema.schema import named_type, names, with_enum
 from lookup.schema.value_schema import Conditions, ValueSchema, conditions, value_schema
 from lookup.type_names import NULL_NAMES, WITH_MARKER, united, value_type
@@ -102,12 +101,12 @@ class PropertyReader(Schemas):
         """See ``parameters``: the keys, and the conditions."""
         held = self.held(schema)
         merged = self.with_branches(held)
-        document = self.document
-        is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
-        self._whole = value_schema(schema, document) if is_said_elsewhere else None
         # Any number of tools may refer to an object of a shared document.
         if not self.may_read_keys(merged):
             return (), None
+        document = self.document
+        is_said_elsewhere = not _COMBINING.isdisjoint(merged) or _unnamed(merged)
+        self._whole = value_schema(schema, document) if is_said_elsewhere else None
         keys = self._keys(merged, beside, _Scope(self._owner, active=held.active), strict)
         self._whole = None
         required = [spec.name for spec in keys if spec.required]
@@ -208,7 +207,8 @@ class PropertyReader(Schemas):
         held = self.held(spec, scope.active)
         spec = with_enum(held.keywords)
         written = spec.get("type", spec.get("param_type"))
-        if isinstance(text := spec.get("pattern"), str) and text[:1] == "/" and meant_pattern(text) not in (None, text):
+        text = spec.get("pattern")
+        if isinstance(text, str) and text[:1] == "/" and self.document.meant_pattern(text) not in (None, text):
             self.note(f"{scope.where}: of the pattern {quoted(text)}, only what is between the slashes is read")
         if scope.nesting and not self.may_read(1, scope.where, scope.nesting):
             kind = value_type(written) if isinstance(written, str) else ANY
