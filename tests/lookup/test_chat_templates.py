@@ -109,3 +109,8 @@ F_AND_G = ['f(a!: int # It\'s {a}., b: list[str]) -> Does "it".', "g() -> Ends."
 def test_listings_without_rendered_prompts(text, tools, unread):
     found = extract(text)
     assert list(map(tool_text, found.tools)) == tools and len(found.unread) == unread
+
+
+def test_a_declared_type_that_cannot_be_read_is_noted():
+    [lost] = extract("namespace functions {\ntype Odd = <;\ntype f = (_: {a: Odd}) => any;\n}").tools
+    assert "#/$defs/Odd" in lost.notes[0]
