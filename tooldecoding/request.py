@@ -6,6 +6,7 @@ from typing import Any
 
 from lookup import extract
 from lookup.dictionary import LookupDictionary
+from tooldecoding.chat.documentation import PromptFor
 from tooldecoding.chat.messages import Message
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 
@@ -33,6 +34,9 @@ class Request:
         Whether the model may begin a call in its own way, where nobody has named a format.
     conversation : tuple of Message
         What tells which arguments were said; empty if nobody knows who says what in the prompt.
+    prompt_for : callable, optional
+        Returns the same prompt with the full documentation of one tool alone, by its name: once the model has chosen a
+        tool, its call is written behind that. None if ``prompt`` has the full documentation of all.
     """
 
     prompt: str | Sequence[int]
@@ -42,6 +46,7 @@ class Request:
     stop: str | None = None
     dialects: bool = False
     conversation: tuple[Message, ...] = ()
+    prompt_for: PromptFor | None = None
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

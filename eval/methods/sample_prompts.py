@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import Final
 
@@ -14,6 +15,7 @@ from eval.methods.call_grammar import demand_grammar
 from eval.options import PEER_METHODS, EvalOptions
 from tooldecoding.chat.chat import dialogue_request
 from tooldecoding.chat.dialogue import API_BANK_LABELS, BFCL_LABELS, dialogue_lines, openai_messages
+from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import (
     API_BANK_ENDING,
@@ -24,7 +26,7 @@ from tooldecoding.chat.templates import (
     bfcl_prompt,
     chat_format,
 )
-from tooldecoding.options.decode_options import AUTO
+from tooldecoding.options.decode_options import AUTO, Detail
 from tooldecoding.request import Request
 
 _NO_LIMIT: Final = 10**9
@@ -57,8 +59,17 @@ class Prompter:
         if self.settings.template == "chat":
             asked = replace(self.settings, format=AUTO) if self.dialects else self.settings
             return dialogue_request(sample.turns, sample.documentation, asked, self.tokenizer)
-        lookup = sample.documentation.lookup
-        return Request(self.text(sample), lookup, self.settings, stop="\n", conversation=sample.turns)
+        shots = self.examples(sample)
+        return Request(
+            self._composed(sample, shots),
+            sample.documentation.lookup,
+            self.settings,
+            stop="\n",
+            conversation=sample.turns,
+            prompt_for=sample.documentation.prompts_of_one(
+                self.settings.documentation, partial(self._with, sample, shots)
+            ),
+        )
 
     def tokens(self, request: Request) -> int:
         """Return how many tokens the prompt of a request has."""
@@ -88,11 +99,14 @@ class Prompter:
         return shots
 
     def _composed(self, sample: Sample, shots: Sequence[Sample]) -> str:
-        lines, detail = [*self._example_lines(shots), *self._dialogue(sample)], self.settings.documentation
+        return self._with(sample, shots, sample.documentation, self.settings.documentation)
+
+    def _with(self, sample: Sample, shots: Sequence[Sample], documentation: Documentation, detail: Detail) -> str:
+        lines = [*self._example_lines(shots), *self._dialogue(sample)]
         instruction = API_BANK_INSTRUCTION if self.settings.format == "api-bank" else BFCL_INSTRUCTION
         if self.settings.template == "bfcl":
-            return bfcl_prompt(sample.documentation.as_bfcl(detail), lines, instruction, self._ending)
-        return api_bank_prompt(sample.documentation.as_api_bank(detail), lines, instruction, self._ending)
+            return bfcl_prompt(documentation.as_bfcl(detail), lines, instruction, self._ending)
+        return api_bank_prompt(documentation.as_api_bank(detail), lines, instruction, self._ending)
 
     @property
     def _ending(self) -> str:

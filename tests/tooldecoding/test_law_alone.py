@@ -12,6 +12,7 @@ from lookup.dictionary import LookupDictionary
 from tiny_models import OTHER_SHAPES, RECURRENT_SHAPES, SHAPES, byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.decoding.decode_loop import DecodeLoop, Logits, Spawn, TaskGroup, together
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.decoding.prefill_chunk import PrefillChunkSize
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Feed
@@ -54,8 +55,11 @@ def decoders(shape: str) -> list[ToolDecoder]:
 
 def outcome(result: Any) -> Any:
     """Everything that a result and its candidates wrote."""
-    orders = [(c.order, c.text, c.token_ids, c.labels) for call in result.calls for c in call.candidates]
-    return result.text, orders, result.cut
+    return result.text, [each for call in result.calls for each in orders(call)], result.cut
+
+
+def orders(call: DecodedCall) -> list[Any]:
+    return [(c.order, c.text, c.token_ids, c.labels) for c in call.candidates]
 
 
 def logprobs(results: Sequence[DecodeResult]) -> Any:
@@ -228,3 +232,29 @@ def test_a_pass_with_a_piece_takes_at_most_twice_as_long(chunk: int, tokens_a_se
     seconds = 1 + size.of(chunk) / tokens_a_second
     assert seconds <= 2 or size.of(chunk) == 1  # a piece has a token however slow passes are
     assert seconds >= 1.4 or size.of(chunk) == 64 * chunk
+
+
+@pytest.mark.parametrize("shape", ["llama", "mistral_windowed", "bloom", "lfm2", "mamba"])
+@pytest.mark.parametrize("form", ["api-bank", "pythonic"])
+def test_a_chosen_tool_is_written_behind_its_own_prompt(shape: str, form: str) -> None:
+    def prompt_for(name: str) -> str:
+        return f"Be brief.\n{name}(city: a town, to: who gets it)\nUser: say 'Rome' to Bob\nAPI-Request:"
+
+    prompt, several = "Be brief.\nSend GetWeather\nUser: say 'Rome' to Bob\nAPI-Request:", form == "pythonic"
+    fields: dict[str, Any] = {"max_value_tokens": 3, "format": form, "order_limit": 6, "max_calls": 1 + several}
+    for decoder, tool_of in itertools.product(decoders(shape), (SEND, WEATHER)):
+        options = DecodeOptions(tool_choice=tool_of.name, **fields)
+        first = Request(prompt, lookup(SEND, WEATHER), options, prompt_for=prompt_for)
+        plain = Request(prompt, lookup(SEND, WEATHER), options)
+        alone = Request(prompt_for(tool_of.name), lookup(SEND, WEATHER), options)
+        (found, beside), [expected], [other] = decoder.run([first, plain]), decoder.run([alone]), decoder.run([plain])
+        assert orders(found.calls[0]) == orders(expected.calls[0])
+        assert shape == "lfm2" or orders(found.calls[0]) != orders(other.calls[0])
+        assert outcome(beside) == outcome(other), "a neighbour has its own prompt"
+        assert len(found.calls) <= 1 + several and found.valid
+        both, shared = (
+            expected.counters.positions + other.counters.positions,
+            len(decoder.tokenizer.encode("Be brief.")),
+        )
+        assert found.counters.positions <= both - shared * (shape not in RECURRENT_SHAPES)
+        assert outcome(decoder.run([first])[0]) == outcome(found)

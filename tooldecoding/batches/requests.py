@@ -20,6 +20,7 @@ from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.options import demand_full
 from tooldecoding.options.decode_command import DecodeCommand
+from tooldecoding.options.decode_options import Detail
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 
@@ -55,13 +56,21 @@ def make_request(
         documentation = documentation or _documentation_in(turns, options)
         if template == "chat":
             return dialogue_request(turns, documentation, options, tokenizer)
-        if template == "bfcl":
-            tools = documentation.as_bfcl(options.documentation)
-            text = bfcl_prompt(tools, dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS))
-        else:
-            tools = documentation.as_api_bank(options.documentation)
-            text = api_bank_prompt(tools, dialogue_lines(turns, CALL_FORMATS["api-bank"]))
-        return Request(text, documentation.lookup, options, stop="\n", conversation=tuple(turns))
+
+        def prompt(documentation: Documentation, detail: Detail) -> str:
+            if template == "bfcl":
+                lines = dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS)
+                return bfcl_prompt(documentation.as_bfcl(detail), lines)
+            return api_bank_prompt(documentation.as_api_bank(detail), dialogue_lines(turns, CALL_FORMATS["api-bank"]))
+
+        return Request(
+            prompt(documentation, options.documentation),
+            documentation.lookup,
+            options,
+            stop="\n",
+            conversation=tuple(turns),
+            prompt_for=documentation.prompts_of_one(options.documentation, prompt),
+        )
     except RecursionError:
         raise PromptError("an argument or result in the dialogue is nested too deeply") from None
 

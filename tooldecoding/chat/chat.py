@@ -22,7 +22,7 @@ from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.named_json import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
-from tooldecoding.options.decode_options import AUTO
+from tooldecoding.options.decode_options import AUTO, Detail
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
 
@@ -49,13 +49,23 @@ def chat_request(
         options = replace(options, next_call_threshold=0.0)  # a model that was not trained on tools cannot tell
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
-    tools = documentation.as_chat_tools(options.documentation, profile.bare_tools)
-    said = conversation.messages
-    if profile.leaves_out_tools:
-        conversation = with_tools(conversation, documentation, options.documentation, options.call_format, profile)
-        tools = []
-    text = conversation_prompt(conversation, tools, profile, tokenizer)
-    return Request(text, documentation.lookup, options, special_tokens=False, dialects=dialects, conversation=said)
+
+    def prompt(documentation: Documentation, detail: Detail) -> str:
+        if profile.leaves_out_tools:
+            shown = with_tools(conversation, documentation, detail, options.call_format, profile)
+            return conversation_prompt(shown, [], profile, tokenizer)
+        tools = documentation.as_chat_tools(detail, profile.bare_tools)
+        return conversation_prompt(conversation, tools, profile, tokenizer)
+
+    return Request(
+        prompt(documentation, options.documentation),
+        documentation.lookup,
+        options,
+        special_tokens=False,
+        dialects=dialects,
+        conversation=conversation.messages,
+        prompt_for=documentation.prompts_of_one(options.documentation, prompt),
+    )
 
 
 def dialogue_request(
@@ -74,7 +84,12 @@ def dialogue_request(
     request = chat_request(read_messages(messages, "the dialogue's messages"), documentation, options, tokenizer)
     if not begun:
         return request
-    return replace(request, prompt=continued(str(request.prompt), begun, request.options.call_format))
+    prompt, prompt_for, call_format = str(request.prompt), request.prompt_for, request.options.call_format
+    return replace(
+        request,
+        prompt=continued(prompt, begun, call_format),
+        prompt_for=prompt_for and (lambda name: continued(prompt_for(name), begun, call_format)),
+    )
 
 
 def continued(prompt: str, begun: str, call_format: CallFormat) -> str:

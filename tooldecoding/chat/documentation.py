@@ -4,7 +4,7 @@ A signature has names, keys, types, enums, and which keys are required; nothing 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -14,6 +14,9 @@ from lookup.dictionary import MISSING
 from lookup.extract import OnDuplicate
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_options import Detail
+
+PromptFor = Callable[[str], str]
+"""Name of a tool -> a prompt that has its documentation alone."""
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
 """Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""
@@ -67,6 +70,20 @@ class Documentation:
             return [json_schema(tool) for tool in self.lookup.tools]
         return [parsed] if isinstance(parsed, Mapping) else list(parsed)
 
+    @cached_property
+    def _given(self) -> dict[str, Any]:
+        """Name -> documented object as given."""
+        return {} if self._renamed else {tool_name(entry): entry for entry in self.objects}
+
+    def of(self, name: str) -> "Documentation":
+        """Return the documentation of one tool."""
+        tool = self.lookup[name]
+        return Documentation([self._given.get(name, json_schema(tool))], LookupDictionary((tool,)))
+
+    def prompts_of_one(self, detail: Detail, render: Callable[["Documentation", Detail], str]) -> PromptFor | None:
+        """Return ``prompt_for`` of a request: what ``render`` makes of one tool in full; None if it has all in full."""
+        return None if detail == "full" else lambda name: render(self.of(name), "full")
+
     def as_api_bank(self, detail: Detail = "full") -> str:
         """Return the tools as API-Bank's prompt prints them.
 
@@ -108,8 +125,7 @@ class Documentation:
         """
         if detail != "full":
             return [_compact_chat_tool(tool, detail, bare) for tool in self.lookup.tools]
-        given = {} if self._renamed else {tool_name(entry): entry for entry in self.objects}
-        return [_chat_tool(tool, given.get(tool.name)) for tool in self.lookup.tools]
+        return [_chat_tool(tool, self._given.get(tool.name)) for tool in self.lookup.tools]
 
 
 def tool_name(entry: Any) -> str:

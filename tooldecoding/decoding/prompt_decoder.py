@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from tooldecoding.chat.prompt_tokens import text_ids
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
@@ -18,6 +19,7 @@ from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer
 from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
 from tooldecoding.decoding.order_decoder import OrderDecoder
 from tooldecoding.decoding.sampling import Sampler
+from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
@@ -25,6 +27,7 @@ from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES
 from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Beginning, Branch
+from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.token_table import TokenTable
 from voting import carries
 
@@ -99,6 +102,8 @@ class PromptDecoder:
         self._asked_for = False
         """Whether the next call was asked for, and the model would not have written one by itself."""
         self._log_odds: list[float] = []
+        self._blank: FedTokens | None = None
+        """What has read nothing, for an engine that cannot drop the first prompt."""
         self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
@@ -106,6 +111,8 @@ class PromptDecoder:
     async def decode(self, branch: Branch) -> DecodedPrompt:
         """Decode the prompt."""
         branch.draft_tokens = self._options.draft_tokens
+        if self._request.prompt_for is not None and not branch.fed.engine.can_roll_back:
+            self._blank = branch.fed.fork()
         if self._options.asks_for_further_calls and self._next_call(1) is not None:
             branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
             self._as_list = CallsAsList(asking)
@@ -147,8 +154,13 @@ class PromptDecoder:
             next_call = self._next_call(number + 1)
             more = next_call is not None
             optional = optional_to_offer(tool, self._index, self._options)
-            orders = OrderDecoder(tool, number, self._options, self._prompt_text, optional, keep_branches=more)
-            branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
+            filling = self._filling(branch, tool)
+            keep = more and filling is None
+            orders = OrderDecoder(tool, number, self._options, self._prompt_text, optional, keep_branches=keep)
+            if filling is None:
+                branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
+            else:
+                committing, branch = [branch], filling
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
             if asked:
@@ -169,6 +181,8 @@ class PromptDecoder:
                     self._stream.voted(call.shown(self._table.special.shown))
             decoded = DecodedPrompt(text, calls, answer, not fits, repeated, self._dialect, None, self._log_odds)
             if next_call is None:
+                for unused in committing:
+                    unused.release()
                 return decoded
             branch = self._committed(committing[0], orders, tool, call)
             if repeated or not fits:
@@ -177,6 +191,33 @@ class PromptDecoder:
             called = None
             if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
                 return decoded
+
+    def _filling(self, branch: Branch, tool: CompiledTool) -> Branch | None:
+        """Return a branch behind the prompt that shows the chosen tool alone, in full; None if the prompt shows all.
+
+        PromptError if that prompt leaves no room for the call.
+
+            get_weather            # the first prompt, by which the tool is chosen, and whether another call follows
+            send_mail
+            User: Rain in Rome?
+            [get_weather(
+                                   # the second, behind which the arguments are written
+            get_weather(city: str, "the city's name", day: "today" | "tomorrow")
+            User: Rain in Rome?
+            [get_weather(
+        """
+        if self._request.prompt_for is None:
+            return None
+        name = tool.spec.name
+        ids = text_ids(self._request.prompt_for(name), self._table, self._request.special_tokens)
+        filling = branch.behind_another(self._prompt_ids, ids, self._blank)
+        room = filling.room_behind
+        if room is not None and room < tool.shortest:
+            raise PromptError(
+                f"the prompt with the documentation of {name} has {len(ids)} tokens, and the context no room for "
+                "a call behind it"
+            )
+        return filling
 
     def _fits(self, text: str) -> bool:
         """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""

@@ -127,6 +127,21 @@ class Branch:
         )
         return [self, *copies]
 
+    def behind_another(
+        self, prompt_ids: Sequence[int], other_ids: Sequence[int], blank: FedTokens | None = None
+    ) -> "Branch":
+        """Return a branch that has written the same behind another prompt, which ends with the same token.
+
+        ``blank``: what has not been fed yet, if the engine cannot drop tokens.
+        """
+        settled = self.length - len(self.ids)  # the last token of a prompt may be pending, and is so again
+        instead = [*other_ids[: len(other_ids) - len(prompt_ids) + settled], *self.ids]
+        source, read = (self.fed, [*prompt_ids[:settled], *self.ids]) if blank is None else (blank, blank.unfed)
+        fed = source.rewound(read, instead)
+        behind = replace(self, ids=list(self.ids), labels=list(self.labels), fed=fed, length=len(instead))
+        self.decided = "forced"  # choices count once
+        return behind
+
     @property
     def table(self) -> TokenTable:
         """The tokens and their texts."""

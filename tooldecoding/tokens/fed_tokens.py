@@ -6,6 +6,7 @@ They stay as long as the tokens that are settled agree with them. The first one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from tooldecoding.decoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
@@ -37,6 +38,25 @@ class FedTokens:
     def fork(self) -> "FedTokens":
         """Return a new branch that has read the same tokens."""
         return FedTokens(self.engine, self.engine.fork(self.branch_id), list(self.unfed), self.logits, list(self.tried))
+
+    def rewound(self, settled: Sequence[int], instead: Sequence[int]) -> "FedTokens":
+        """Return a new branch that will read other tokens; those at the front of both are not computed again.
+
+        Parameters
+        ----------
+        settled : sequence of int
+            All settled tokens of this branch.
+        instead : sequence of int
+            What the new branch reads in their place.
+        """
+        fed = self.fork()
+        read = [*settled[: len(settled) - len(self.unfed)], *(token for token, _ in self.tried)]
+        pairs = zip(read, instead[:-1], strict=False)
+        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        if common < len(read):
+            self.engine.drop(fed.branch_id, len(read) - common)
+        fed.unfed, fed.logits, fed.tried = list(instead[common:]), None, []
+        return fed
 
     def settle(self, token: int) -> None:
         """Append a token; the logits behind it are known if it was tried."""
