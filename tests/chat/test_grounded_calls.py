@@ -190,3 +190,65 @@ def test_an_agent_asks_and_goes_on_with_the_answer(decoder):
     said, end = agent.run("What is the weather?", ask="ungrounded")
     assert said.content == "Before I call weather, please tell me: city (The city.)" and end == Event("end", "question")
     assert [each.kind for each in agent.run("In Rome.", ask="ungrounded")] == ["call", "result", "text", "end"]
+
+
+TEXT = {"type": "string"}
+PERSON = {
+    "type": "object",
+    "required": ["name"],
+    "properties": {"name": TEXT, "mail": TEXT, "bio": TEXT, "age": {"type": "integer"}},
+}
+PROFILE = documented("save", ["person"], person=PERSON, others={"type": "array", "items": PERSON})
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "kept", "left_out"),
+    [
+        ({"name": "Ann", "mail": "ann@x.org", "bio": "Likes tea."}, {}, ["name", "mail"], {"person.bio": "Likes tea."}),
+        ({"name": "Ann", "bio": "", "age": 8}, {}, ["name"], {"person.bio": "", "person.age": 8}),
+        ({"name": "Zoe", "mail": "ann@x.org"}, {}, ["name", "mail"], {}),
+        ({"name": "Zoe", "mail": "zoe@y.org"}, {}, ["name", "mail"], {}),
+        ({"name": "Ann", "bio": "Likes tea."}, {"never_ask": "save.person.bio"}, ["name", "bio"], {}),
+        ({"name": "Ann", "bio": "Likes tea."}, {"optional_arguments": "all"}, ["name", "bio"], {}),
+    ],
+)
+def test_optional_keys_of_objects_that_nobody_said_are_left_out(
+    decoder: SyntheticDecoder, given: Any, options: Any, kept: list[str], left_out: Any
+) -> None:
+    reply = ask(decoder, "Save Ann, ann@x.org.", PROFILE, call("save", person=given), max_value_tokens=200, **options)
+    [made] = reply.calls
+    assert made.arguments == {"person": {key: given[key] for key in kept}}
+    assert {p.key: p.value for p in made.left_out} == left_out
+    assert reply.valid and json.loads(reply.message["tool_calls"][0]["function"]["arguments"]) == made.arguments
+
+
+def test_a_key_that_one_item_has_said_stays_in_all(decoder: SyntheticDecoder) -> None:
+    others = [{"name": "Bob", "age": 42, "bio": "Runs."}, {"name": "Jane", "age": 43, "mail": "j@x.org"}]
+    written = call("save", person={"name": "Ann"}, others=others)
+    text = "Save Ann, Bob, who is 42, and Jane, a year older."
+    [made] = ask(decoder, text, PROFILE, written, max_value_tokens=200).calls
+    assert made.arguments["others"] == [{"name": "Bob", "age": 42}, {"name": "Jane", "age": 43}]
+    assert {p.key for p in made.left_out} == {"others.0.bio", "others.1.mail"}
+
+
+def test_what_the_documentation_needs_stays_inside_of_a_value(decoder: SyntheticDecoder) -> None:
+    tool = documented("save", person=PERSON | {"dependentRequired": {"mail": ["age"]}})
+    given = {"name": "Ann", "mail": "ann@x.org", "age": 8, "bio": "Likes tea."}
+    [made] = ask(decoder, "Save Ann, ann@x.org.", tool, call("save", person=given), max_value_tokens=200).calls
+    assert made.arguments == {"person": given}
+
+
+def test_calls_go_on_behind_a_shortened_one(decoder: SyntheticDecoder) -> None:
+    bob = call("save", person={"name": "Bob"})
+    wanted = [f"{call('save', person={'name': 'Ann'} | bio)}\n{bob}" for bio in ({"bio": "Likes tea."}, {})]
+
+    def continuation(text: str) -> str:
+        """Goes on behind the call as it was written, and as it was shortened."""
+        written = text.rpartition("[assistant]")[2]
+        bound = map(decoder.table.special.bound, wanted)
+        return next((each[len(written) :] for each in bound if each.startswith(written)), "") + END
+
+    decoder.engine = ScriptedEngine(decoder.table.texts, continuation)
+    messages = [{"role": "user", "content": "Save Ann and Bob."}]
+    reply = decoder.chat(messages, [PROFILE], "required", max_value_tokens=200)
+    assert [c.arguments["person"] for c in reply.calls] == [{"name": "Ann"}, {"name": "Bob"}] and reply.valid

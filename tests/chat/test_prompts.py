@@ -37,6 +37,7 @@ API_BANK_TOOL = {
 }
 FULL = Documentation.read([PAINT, API_BANK_TOOL], "d")
 TURNS = (Message("user", "Grüße, paint it."),)
+PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
 CHAT_TEMPLATE = "{% if messages[0].content == 'refuse' %}{{ raise_exception('no') }}{% endif %}" + HERMES
 
 
@@ -122,6 +123,23 @@ def test_no_words_and_no_defaults_are_printed(detail: Detail) -> None:
         assert "paint" in printed and "GetDay" in printed
         assert "Zephyr" not in printed and "default" not in printed
         assert ("coats" in printed, "blau" in printed) == ((True,) * 2 if detail == "signatures" else (False,) * 2)
+
+
+@pytest.mark.parametrize("detail", ["signatures", "names"])
+@pytest.mark.parametrize(
+    ("template", "chat_template"), [("api-bank", HERMES), ("bfcl", HERMES), ("chat", HERMES), ("chat", PLAIN)]
+)
+@pytest.mark.parametrize("turns", [TURNS, (*TURNS, Message("assistant", "Red it is."))])
+def test_the_chosen_tool_is_shown_alone_and_in_full(
+    detail: Detail, template: str, chat_template: str, turns: tuple[Message, ...]
+) -> None:
+    tokenizer, asked = decoder_of(chat_template).tokenizer, {"template": template, "documentation": detail}
+    request = make_request(turns, FULL, DecodeCommand(**asked), tokenizer)
+    for tool in (PAINT, API_BANK_TOOL):
+        alone = Documentation.read([tool], "d")
+        assert request.prompt_for is not None
+        assert request.prompt_for(tool["name"]) == request_text(turns, alone, tokenizer, template=template)
+    assert make_request(turns, FULL, DecodeCommand(template=template), tokenizer).prompt_for is None
 
 
 def test_a_prompt_that_holds_its_documentation_is_refused() -> None:

@@ -16,7 +16,7 @@ from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.decoding.prefill_chunk import PrefillChunkSize
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt
 from tooldecoding.engines.engine import Feed
-from tooldecoding.errors import ModelError
+from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -258,3 +258,10 @@ def test_a_chosen_tool_is_written_behind_its_own_prompt(shape: str, form: str) -
         )
         assert found.counters.positions <= both - shared * (shape not in RECURRENT_SHAPES)
         assert outcome(decoder.run([first])[0]) == outcome(found)
+
+
+def test_a_chosen_tool_whose_prompt_is_too_long_is_told() -> None:
+    options = DecodeOptions(tool_choice=SEND.name)
+    request = Request("Send", lookup(SEND), options, prompt_for=lambda name: f"{name} " * 2000)
+    with pytest.raises(PromptError, match=r"documentation of Send has .* no room for a call"):
+        decoders("llama")[0].run([request])

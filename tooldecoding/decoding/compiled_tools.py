@@ -246,7 +246,8 @@ class CompiledTools:
 
     def need(self, prompt: int, options: DecodeOptions) -> Need:
         """Return an estimate of what a prompt of so many tokens takes in the KV cache, with its text and one call."""
-        choice, shared = options.choice, prompt
+        choice = options.choice
+        shared = prompt if options.documentation == "full" else 2 * prompt  # and one that shows the chosen tool alone
         if choice in ("auto", "none"):
             shared += options.max_text_tokens
         tools = self.tools if choice in TOOL_CHOICES else (self[choice],)

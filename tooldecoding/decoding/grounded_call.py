@@ -1,8 +1,10 @@
 """A voted call beside the conversation: what nobody said is left out where it may be, and marked where it may not."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
@@ -11,10 +13,10 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.grounding.grounding import ASKING, ground, is_named
+from tooldecoding.grounding.grounding import ASKING, ground, is_named, said_parts
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import DecodeOptions
-from voting import CandidateCall, VotedParameter, merge
+from voting import CandidateCall, TypeCheckError, VotedParameter, check_value, merge
 
 NOT_SAID: Final = "the conversation does not say it"
 _MOST_CHOICES: Final = 5000
@@ -55,6 +57,10 @@ def grounded_vote(
         and _may_be_asked(specs[p.key], tool.name, options)
     ]
     kept = _without(list(voted.parameters), unsaid, tool)
+    whole = {p.key: p.value for p in kept}
+    if options.optional_arguments == "grounded":
+        kept = _said_parts(kept, tool, options, index)
+        found |= {p.key: ground(specs[p.key], p.value, index) for p in kept if p.value != whole[p.key]}
     paths = [
         f"{p.key}.{part}".removesuffix(".")
         for p in kept
@@ -63,9 +69,38 @@ def grounded_vote(
         if _may_be_asked(specs[p.key], tool.name, options, part)
     ]
     groundings = tuple(found[p.key] for p in kept)
-    left_out = tuple(p for p in unsaid if p not in kept)
+    left_out = [p for p in unsaid if p.key not in whole]
+    left_out += [replace(p, key=path, value=part) for p in kept for path, part in _lost(whole[p.key], p.value, p.key)]
     voted = replace(voted, parameters=tuple(kept))
-    return replace(call, voted=voted, groundings=groundings, ungrounded=tuple(paths), left_out=left_out)
+    return replace(call, voted=voted, groundings=groundings, ungrounded=tuple(paths), left_out=tuple(left_out))
+
+
+def _said_parts(
+    parameters: list[VotedParameter], tool: ToolSpec, options: DecodeOptions, index: ConversationIndex
+) -> list[VotedParameter]:
+    """Return parameters without those optional keys inside of their values that nobody said, as the types allow."""
+    shorter = []
+    for parameter in parameters:
+        spec = tool.parameter(parameter.key)
+        may_leave_out = partial(_may_be_asked, spec, tool.name, options)
+        said = said_parts(spec, parameter.value, index, may_leave_out)
+        with suppress(TypeCheckError):
+            parameter = replace(parameter, value=check_value(said, spec))
+        shorter.append(parameter)
+    return shorter if _obeys(shorter, tool) else parameters
+
+
+def _lost(whole: Any, rest: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a value lost, by its path, such as ``profile.bio``."""
+    if isinstance(whole, dict) and isinstance(rest, dict):
+        for key, member in whole.items():
+            if key in rest:
+                yield from _lost(member, rest[key], f"{path}.{key}")
+            else:
+                yield f"{path}.{key}", member
+    elif isinstance(whole, list) and isinstance(rest, list):
+        for number, (member, kept) in enumerate(zip(whole, rest, strict=True)):
+            yield from _lost(member, kept, f"{path}.{number}")
 
 
 def _without(parameters: list[VotedParameter], unsaid: list[VotedParameter], tool: ToolSpec) -> list[VotedParameter]:

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import NamedTuple
 
 from lookup.dictionary import ParameterSpec
+from lookup.grammar.literal_values import render_value
 from tooldecoding.chat.prompt_tokens import text_ids
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
@@ -277,7 +278,7 @@ class PromptDecoder:
         """Return a branch that has read the voted call, as the model itself would write it.
 
         This is the branch of an order that wrote exactly this call. If there is none, the voted literals are written
-        behind the name, in documentation order.
+        behind the name, in documentation order; a value that was shortened as the format writes it.
         """
         own = orders.branch_of(call.voted)
         if own is not None:
@@ -285,7 +286,10 @@ class PromptDecoder:
             return own
         call_format, written = self._format, [value for c in call.candidates for value in c.values]
         literals = {
-            p.key: next(v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key)))
+            p.key: next(
+                (v.text for v in written if v.key == p.key and carries(v, p, tool.spec.parameter(p.key))),
+                render_value(p.value, call_format.notation),
+            )
             for p in call.voted.parameters
         }
         pairs = [call_format.key(key) + literals[key] for key in call_format.ordered(literals)]

@@ -5,7 +5,7 @@ a date or a time in any writing, a boolean by a word of its key. The conversatio
 say, and what the assistant proposed and the user confirmed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -134,6 +134,22 @@ def ground(spec: ParameterSpec, value: Any, index: ConversationIndex) -> Groundi
     return Grounding(tuple(dict.fromkeys(spans)), tuple(missing))
 
 
+def said_parts(spec: ParameterSpec, value: Any, index: ConversationIndex, may_leave_out: Callable[[str], bool]) -> Any:
+    """Return a value without those optional keys of its objects that nobody said.
+
+    Of the items of a list a key goes from all or from none. A value of which nothing was said stays whole.
+
+    Parameters
+    ----------
+    may_leave_out : callable
+        Whether a key may go, by its path in the value, such as ``period.start``.
+
+    >>> said_parts(spec, {"email": "jo@example.com", "bio": "Likes tea."}, index, may_leave_out)  # doctest: +SKIP
+    {'email': 'jo@example.com'}
+    """
+    return _Parts(index, may_leave_out).said_of(spec.name, value, schema_of(spec).lazy_schema, ())[1]
+
+
 def _is_only_value(schema: LazySchema) -> bool:
     branches = schema.node.alternatives
     return len(branches) == 1 and isinstance(branches[0], Constants) and len(branches[0].values) == 1
@@ -142,8 +158,9 @@ def _is_only_value(schema: LazySchema) -> bool:
 class _Parts:
     """Looks for the parts of one value, as long as there are not too many."""
 
-    def __init__(self, index: ConversationIndex) -> None:
+    def __init__(self, index: ConversationIndex, may_leave_out: Callable[[str], bool] = lambda _: False) -> None:
         self._index = index
+        self._may_leave_out = may_leave_out
         self._left = _MOST_PARTS
 
     def walk(
@@ -193,6 +210,50 @@ class _Parts:
             spans += said
             lacking.append(missing)
         return spans, min(lacking, key=len) if spans else [".".join(path)]
+
+    def said_of(self, key: str, value: Any, schema: LazySchema | None, path: tuple[str, ...]) -> tuple[bool, Any]:
+        """Return whether any part of a value was said, and the value without what may go; see ``said_parts``."""
+        self._left -= 1
+        if self._left < 0 or len(path) > _MOST_DEPTH:
+            return True, value  # nobody looked
+        if isinstance(value, dict) and value:
+            return self._said_of_object(value, _branch(schema, Objects), path)
+        if isinstance(value, list) and value:
+            return self._said_of_list(key, value, _branch(schema, Lists), path)
+        return _said(key, value, self._index, is_documented=_is_member(schema, value)) is not None, value
+
+    def _said_of_object(
+        self, value: dict[Any, Any], branch: Objects | None, path: tuple[str, ...]
+    ) -> tuple[bool, dict[Any, Any]]:
+        documented, required = ({}, ()) if branch is None else (branch.keys, branch.required)
+        kept, any_said = {}, False
+        for name, member in value.items():
+            at = (*path, str(name))
+            said, rest = self.said_of(str(name), member, documented.get(name), at)
+            any_said |= said
+            optional = name in documented and name not in required and self._may_leave_out(".".join(at))
+            if said or not optional or is_named(str(name), self._index):
+                kept[name] = rest
+        return any_said, kept if any_said else value
+
+    def _said_of_list(
+        self, key: str, value: list[Any], branch: Lists | None, path: tuple[str, ...]
+    ) -> tuple[bool, list[Any]]:
+        found = [
+            self.said_of(key, member, None if branch is None else branch.item(number), (*path, str(number)))
+            for number, member in enumerate(value)
+        ]
+        objects = [(part, member) for (_, part), member in zip(found, value, strict=True) if isinstance(part, dict)]
+        gone = {name for part, member in objects for name in member if name not in part}
+        gone -= {name for said, part in found if said and isinstance(part, dict) for name in part}
+        parts = [
+            {name: part.get(name, member[name]) for name in member if name not in gone}
+            if isinstance(part, dict)
+            else part
+            for (_, part), member in zip(found, value, strict=True)
+        ]
+        any_said = any(said for said, _ in found)
+        return any_said, parts if any_said else value
 
 
 def _branch(schema: LazySchema | None, kind: type[Objects] | type[Lists]) -> Any:
