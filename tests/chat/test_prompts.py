@@ -9,7 +9,7 @@ from chat_models import HERMES, decoder_of
 from lookup import extract
 from tiny_models import byte_level_tokenizer
 from tooldecoding.batches.requests import make_request
-from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.documentation import Documentation, first_sentence
 from tooldecoding.chat.messages import Message
 from tooldecoding.chat.templates import bfcl_prompt
 from tooldecoding.errors import ConfigError, ModelError, PromptError
@@ -125,7 +125,7 @@ def test_no_words_and_no_defaults_are_printed(detail: Detail) -> None:
         assert ("coats" in printed, "blau" in printed) == ((True,) * 2 if detail == "signatures" else (False,) * 2)
 
 
-@pytest.mark.parametrize("detail", ["signatures", "names"])
+@pytest.mark.parametrize("detail", ["signatures", "summaries", "names"])
 @pytest.mark.parametrize(
     ("template", "chat_template"), [("api-bank", HERMES), ("bfcl", HERMES), ("chat", HERMES), ("chat", PLAIN)]
 )
@@ -142,6 +142,27 @@ def test_the_chosen_tool_is_shown_alone_and_in_full(
     assert make_request(turns, FULL, DecodeCommand(template=template), tokenizer).prompt_for is None
 
 
+@pytest.mark.parametrize("form", ["as_bfcl", "as_api_bank", "as_signatures", "as_chat_tools"])
+def test_a_summary_is_the_first_sentence(form: str) -> None:
+    described = PAINT | {"description": "Paints  a wall,\ne.g. red. Zephyr words."}
+    printed = json.dumps(getattr(Documentation.read([described, API_BANK_TOOL], "d"), form)("summaries"))
+    assert "Paints a wall, e.g. red." in printed and "coats" not in printed and "GetDay" in printed
+    assert printed.count("Zephyr") == 1, "one sentence is a summary"
+
+
+@pytest.mark.parametrize(
+    ("text", "summary"),
+    [
+        ("查询天气。城市是名称。", "查询天气。"),
+        ("", ""),
+        ("x" * 500, "x" * 120 + "…"),
+        ("word " * 100, "word " * 23 + "word…"),
+    ],
+)
+def test_summaries_are_short(text: str, summary: str) -> None:
+    assert first_sentence(text) == summary
+
+
 def test_a_prompt_that_holds_its_documentation_is_refused() -> None:
     decoder = decoder_of(HERMES)
     said = "shortens what templates print of the tools, but {} takes a prompt as it stands; leave it out"
@@ -151,5 +172,7 @@ def test_a_prompt_that_holds_its_documentation_is_refused() -> None:
         decoder.decode("Go.", tools=FULL.lookup, documentation="names")
     with pytest.raises(ConfigError, match=said.format("generate")):
         tool_decoding(decoder.tokenizer, [PAINT], documentation="signatures")
-    with pytest.raises(ConfigError, match="documentation: expected 'full', 'signatures' or 'names', got 'none'"):
+    with pytest.raises(
+        ConfigError, match="documentation: expected 'full', 'signatures', 'summaries' or 'names', got 'none'"
+    ):
         DecodeCommand(documentation="none")  # type: ignore[arg-type]

@@ -1,12 +1,14 @@
-"""Tool documentation as it was given, and as each template prints it: in full, as signatures, or as names.
+"""Tool documentation as it was given, and as each template prints it: in full, as signatures, summaries or names.
 
-A signature has names, keys, types, enums, and which keys are required; nothing in words, and no defaults.
+A signature has names, keys, types, enums, and which keys are required; nothing in words, and no defaults. A summary is
+the name with the first sentence of the description.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final
 
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
@@ -31,6 +33,10 @@ _JSON_TYPES: Final = {
     "dict": "object",
 }
 """Normalised type -> JSON Schema type."""
+
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s(?=[^a-z])|(?<=[。！？])")
+_READ, _LONGEST = 1000, 120
+"""Characters of a description that are looked at for its first sentence, and those that are printed of it."""
 
 _NESTED: Final = ("items", "properties", "required", "additionalProperties", "anyOf")
 
@@ -87,12 +93,14 @@ class Documentation:
     def as_api_bank(self, detail: Detail = "full") -> str:
         """Return the tools as API-Bank's prompt prints them.
 
-        In full: a text verbatim, parsed tools as one JSON object a line. Signatures are such lines, names bare ones.
+        In full: a text verbatim, parsed tools as one JSON object a line. Signatures and summaries are such lines, names
+        bare ones.
         """
         if detail == "names":
             return "\n".join(self.lookup)
-        if detail == "signatures":
-            return "\n".join(json_line(api_bank_object(tool, prose=False)) for tool in self.lookup.tools)
+        if detail != "full":
+            shown = _summary if detail == "summaries" else partial(api_bank_object, prose=False)
+            return "\n".join(json_line(shown(tool)) for tool in self.lookup.tools)
         if isinstance(self.source, str) and not self._renamed:
             return self.source
         if all(isinstance(entry, Mapping) and "input_parameters" in entry for entry in self.objects):
@@ -102,17 +110,22 @@ class Documentation:
         return "\n".join(map(json_line, entries))
 
     def as_bfcl(self, detail: Detail = "full") -> str:
-        """Return all tools as one JSON list: indented in full, a line for each signature, or the names alone."""
+        """Return all tools as one JSON list: indented in full, a line for each signature or summary, or the names."""
         if detail == "names":
             return json_line(list(self.lookup))
-        if detail == "signatures":
-            return "[" + ",\n".join(json_line(json_schema(tool, prose=False)) for tool in self.lookup.tools) + "]"
+        if detail != "full":
+            shown = _summary if detail == "summaries" else partial(json_schema, prose=False)
+            return "[" + ",\n".join(json_line(shown(tool)) for tool in self.lookup.tools) + "]"
         return json.dumps(self.objects, indent=4, ensure_ascii=False)
 
     def as_signatures(self, detail: Detail = "full") -> str:
-        """Return the tools as lines of signatures, in full with their descriptions in lines behind, or as names."""
+        """Return the tools as lines of signatures, in full with descriptions in lines behind, as summaries or names."""
         if detail == "names":
             return "\n".join(self.lookup)
+        if detail == "summaries":
+            return "\n".join(
+                f"{tool.name}\n    {first_sentence(tool.description)}".rstrip() for tool in self.lookup.tools
+            )
         return "\n".join(signature_text(tool, prose=detail == "full") for tool in self.lookup.tools)
 
     def as_chat_tools(self, detail: Detail = "full", bare: bool = True) -> list[dict[str, Any]]:
@@ -121,7 +134,7 @@ class Documentation:
         Parameters
         ----------
         bare : bool
-            Whether signatures and names go without the fields that they leave empty, which some templates demand.
+            Whether all but the full form goes without the fields that it leaves empty, which some templates demand.
         """
         if detail != "full":
             return [_compact_chat_tool(tool, detail, bare) for tool in self.lookup.tools]
@@ -148,14 +161,30 @@ def _chat_tool(tool: ToolSpec, given: Any) -> dict[str, Any]:
 
 
 def _compact_chat_tool(tool: ToolSpec, detail: Detail, bare: bool) -> dict[str, Any]:
-    """Return a tool in OpenAI's form with its signature, or its name alone."""
-    function: dict[str, Any] = json_schema(tool, prose=False) if detail == "signatures" else {"name": tool.name}
+    """Return a tool in OpenAI's form with its signature, its summary, or its name alone."""
+    function: dict[str, Any] = {"name": tool.name}
+    if detail != "names":
+        function = _summary(tool) if detail == "summaries" else json_schema(tool, prose=False)
     if not bare:
         parameters = function.get("parameters", {"type": "object", "properties": {}})
         properties = {key: row | {"description": ""} for key, row in parameters["properties"].items()}
         full = {"required": []} | parameters | {"properties": properties}
-        function = {"name": tool.name, "description": "", "parameters": full}
+        function = {"name": tool.name, "description": function.get("description", ""), "parameters": full}
     return {"type": "function", "function": function}
+
+
+def _summary(tool: ToolSpec) -> dict[str, Any]:
+    return {"name": tool.name, "description": first_sentence(tool.description)}
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, or its first 120 characters.
+
+    >>> first_sentence("Finds a restaurant, e.g. by its city.  The city is a name.")
+    'Finds a restaurant, e.g. by its city.'
+    """
+    first = _SENTENCE_END.split(" ".join(text[:_READ].split()), maxsplit=1)[0]
+    return first if len(first) <= _LONGEST else first[:_LONGEST].rstrip() + "…"
 
 
 def _parsed(text: str) -> Any:

@@ -131,7 +131,7 @@ def with_tools(
 
     Parameters
     ----------
-    detail : {"full", "signatures", "names"}
+    detail : {"full", "signatures", "summaries", "names"}
         What is printed of each tool.
     profile : TemplateProfile
         Those of the template.

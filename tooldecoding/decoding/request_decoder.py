@@ -149,7 +149,7 @@ class RequestDecoder:
             raise PromptError(
                 f"the prompt has {len(ids)} tokens and a call needs at least {needed} more, but the model's context is "
                 f"{self.context} tokens: {excess} too many; give fewer tools, print less of them "
-                "(documentation: signatures or names), or a shorter dialogue"
+                "(documentation: summaries or names), or a shorter dialogue"
             )
         return ids
 

@@ -42,7 +42,7 @@ OptionalArguments = Literal["grounded", "all"]
 Ask = Literal["never", "ungrounded", "unsure", "both"]
 """When a question takes the place of a call."""
 
-Detail = Literal["full", "signatures", "names"]
+Detail = Literal["full", "signatures", "summaries", "names"]
 """How much of the documentation a prompt prints; see ``tooldecoding.chat.documentation``."""
 
 PROMPT_CACHE_MB: Final = 1024
@@ -70,8 +70,8 @@ class DecodeOptions:
     )
     documentation: Detail = option(
         "full",
-        "What a prompt prints of each tool: everything; its signature, without descriptions; or its name. "
-        "Calls are always held to the full documentation.",
+        "What a prompt prints of each tool: everything; its signature, without descriptions; its name with the first "
+        "sentence of its description; or its name. The chosen tool is then shown in full.",
     )
     order_limit: Count = option(
         DEFAULT_ORDER_LIMIT, "Most orders of the required keys (oc in the paper); 1 is without order consistency."

@@ -193,7 +193,7 @@ class RequestParser:
                 if context is not None and characters > self._most_characters:  # tokens of it would take seconds
                     raise PromptError(
                         f"the prompt has {characters} characters, too many for the model's context of {context} "
-                        "tokens; give fewer tools, print less of them (documentation: signatures or names), "
+                        "tokens; give fewer tools, print less of them (documentation: summaries or names), "
                         "or a shorter dialogue"
                     )
                 prompt_ids = self._decoder.prompt_ids(request)
