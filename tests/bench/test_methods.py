@@ -91,12 +91,6 @@ def test_tool_decoding_writes_the_call_in_the_passes_of_the_formula(vocabulary: 
     assert not vocabulary or subject(vocabulary).decoder.model.config.vocab_size == len(table.texts)
 
 
-@pytest.mark.parametrize("limit", [1, 4, 12])
-def test_drafts_save_passes_and_change_nothing(limit: int) -> None:
-    work = workload(2, copied=1)
-    assert tool_decoding(work, limit).run().passes < tool_decoding(work, limit, draft_tokens=0).run().passes
-
-
 @pytest.mark.parametrize(("batch", "beams"), [(1, 1), (1, 2), (3, 6)])
 def test_generate_writes_the_call(batch: int, beams: int) -> None:
     work = workload(batch)

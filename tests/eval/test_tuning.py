@@ -21,7 +21,7 @@ from eval.errors import EvalError
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
 from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
-from eval.tuning.evidence import Evidence, derive
+from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import tables
 from eval.tuning.tune import decoding_again
@@ -266,9 +266,3 @@ def test_rows_of_something_else(change: Mapping[str, Any], said: str) -> None:
     [result] = run("api-bank", False, 0, [request("api-bank")])
     with pytest.raises(EvalError, match=f"^file:1: .*{said}"):
         read_decoded(prediction(result).to_json() | change, "file:1", request("api-bank"))
-
-
-def test_candidates_of_fewer_orders_tell_nothing() -> None:
-    two = DecodedPrompt(VoteOptions(2).applied(request("api-bank")), "", ())
-    form = CALL_FORMATS["api-bank"]
-    assert derive(two, VoteOptions(3), ScoredText(form, form, as_it_stands=True)) is None

@@ -242,6 +242,10 @@ VALUES_OF: list[tuple[Schema, int]] = [
     (record("r", r={"type": "array", "items": filled("k", required="k"), "maxItems": 1}), 3),
     ({"type": "object", "maxProperties": 1, "additionalProperties": NEVER}, 1),
     ({"type": "integer", "minimum": 1, "maximum": 300}, 300),
+    ({"type": "string", "pattern": "^a{2,3}$", "minLength": 1, "maxLength": 5}, 2),
+    (NEVER, 0),
+    ({"type": "string", "pattern": "^(?:aaaa|bbbbbb)*$", "minLength": 9, "maxLength": 9}, 0),
+    ({"type": "string", "pattern": "^(?:aaaa|bbbbbbb)*$", "minLength": 9, "maxLength": 11}, 2),
 ]
 
 

@@ -1,6 +1,5 @@
 """Schemas of texts: patterns find what re finds, formats are the standard library's, sets combine; work is bounded."""
 
-import json
 import random
 import re
 from collections.abc import Callable
@@ -272,20 +271,3 @@ def test_schemas_combine_as_sets_of_texts(built: Built, begun: str) -> None:
     whole = f'"{begun}' + grammar.close(f'"{begun}')
     assert grammar.complete(whole)
     assert all(len(literal(text)) >= len(whole) for text in following)
-
-
-@pytest.mark.parametrize(
-    ("schema", "texts"),
-    [
-        ({**text_schema("^a{2,3}$"), "minLength": 1, "maxLength": 5}, ["aa", "aaa"]),
-        ({"type": "string", "minLength": 3, "maxLength": 2}, []),
-        ({**text_schema("^(?:aaaa|bbbbbb)*$"), "minLength": 9, "maxLength": 9}, []),
-        ({**text_schema("^(?:aaaa|bbbbbbb)*$"), "minLength": 9, "maxLength": 11}, ["aaaabbbbbbb", "bbbbbbbaaaa"]),
-    ],
-)
-def test_how_many_texts_there_are_is_known(schema: Schema, texts: list[str]) -> None:
-    listed = {"type": "array", "items": schema, "uniqueItems": True}
-    for count in (len(texts), len(texts) + 1):
-        assert value_schema({**listed, "minItems": count}).unsatisfiable == (count > len(texts))
-    grammar = grammar_of(value_schema({**listed, "minItems": len(texts)}))
-    assert grammar and grammar.complete(json.dumps(texts))

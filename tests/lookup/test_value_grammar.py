@@ -286,8 +286,9 @@ def test_choices(wanted: ParameterSpec, notation: Notation, choices: tuple[str, 
 
 
 def test_free_values_may_have_any_type() -> None:
-    free = value_grammar(typed("int", (1, 2)), "python", "free")
-    assert free.complete("'many'") and free.complete("7") and free.complete("{'a': None}")
+    wanted = typed("int", (1, 2))
+    bound, free = (value_grammar(wanted, "python", constraint) for constraint in ("typed", "free"))
+    assert free.complete("'many'") and free.complete("7") and free.complete("{'a': None}") and not bound.complete("7")
 
 
 @pytest.mark.parametrize("notation", [n for n in NOTATIONS if n not in IN_TEXT])

@@ -88,13 +88,6 @@ def test_a_value_that_grows_is_read_once(kind: Any, piece: str, notation: Notati
     assert large < 2.3 * small
 
 
-def test_a_grammar_is_made_once_for_a_parameter() -> None:
-    wanted = spec(ValueType("str"), enum=tuple({"k": [n]} for n in range(500)), default=[{}])  # no spec is hashable
-    first = value_grammar(wanted, "json")
-    assert steps(lambda: value_grammar(wanted, "json")) < 9
-    assert first not in (value_grammar(wanted, "python"), value_grammar(wanted, "json", "free"))
-
-
 def chain(depth: int) -> ValueType:
     return ValueType("list", chain(depth - 1)) if depth else ValueType("int")
 

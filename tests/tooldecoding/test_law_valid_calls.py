@@ -14,7 +14,7 @@ from formats.law.law import BIASES
 from lookup.dictionary import ParameterSpec, ToolSpec, ValueType
 from lookup.errors import DocumentationError
 from lookup.extract import extract
-from synthetic import Eager, RandomEngine, Writer, decode, synthetic
+from synthetic import Eager, RandomEngine, decode, synthetic
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.decoding.compiled_tools import CompiledTools
@@ -26,7 +26,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder
-from tools import PROMPTS, WEATHER, documented, lookup, tool
+from tools import PROMPTS, WEATHER, documented, lookup
 from voting import check_value
 
 MEMBERS: list[Any] = [
@@ -167,13 +167,3 @@ def test_an_optional_key_that_cannot_be_written_is_told_before_decoding(narrow: 
     with pytest.raises(DocumentationError, match="tool 'Put': key 'tab': the member"):
         narrow.prompt_ids(wrong)
     assert all(result.valid for result in narrow.run(right))
-
-
-def test_no_call_follows_where_the_context_has_no_room() -> None:
-    decoder = SyntheticDecoder(of_few_positions(256), TOKENIZER)
-    prompt, tools = "x\n", lookup(*(tool(f"f{number}") for number in range(10, 99)))
-    text = "[" + ", ".join(f"{name}()" for name in tools) + "]"
-    decoder.engine = Writer(prompt, text)
-    [result] = decoder.run([Request(prompt, tools, DecodeOptions(format="pythonic", max_calls=500))])
-    assert 3 < len(result.calls) < 100 and result.valid
-    assert max(len(branch.tokens) for branch in decoder.engine._branches.values()) <= 256

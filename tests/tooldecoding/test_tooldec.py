@@ -15,7 +15,6 @@ from formats.law.judges import Judged, ask
 from formats.law.law import BIASES, uncarried
 from formats.readers.reader_cases import needs_judges
 from lookup.dictionary import LookupDictionary, ToolSpec
-from lookup.errors import DocumentationError
 from synthetic import RandomEngine, Writer, synthetic
 from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.errors import PromptError
@@ -177,8 +176,3 @@ def test_the_end_of_the_context_is_reported() -> None:
     assert result.truncated and len(result.token_ids) == room
     with pytest.raises(PromptError, match="1 too many"):
         tooldec(engine, [5, *ids], lookup(WEATHER), **fields)
-
-
-def test_names_that_cannot_be_told_apart_are_refused() -> None:
-    with pytest.raises(DocumentationError, match=r"'f\(' is the beginning of 'f\(x\('"):
-        tooldec(RandomEngine(TABLE.texts), "Q", lookup(tool("f"), tool("f(x")))

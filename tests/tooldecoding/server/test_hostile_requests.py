@@ -134,15 +134,6 @@ def test_what_cannot_be_enforced_is_refused_if_strict_and_told_if_not(server: Ru
         assert "x" in warning or "nowhere" in warning
 
 
-def test_what_several_keys_must_be_together_is_refused_if_strict(server: Running) -> None:
-    use = tool("use", x={"type": "string"}, y={"type": "string"})
-    use["function"]["parameters"] |= {"required": [], "anyOf": [{"required": ["x"]}, {"required": ["y"]}]}
-    [warning] = server.ask(tools=[use], max_tokens=4).json()["tooldecoding"]["warnings"]
-    assert "anyOf" in warning
-    use["function"]["strict"] = True
-    assert "strict" in error_of(server.ask(tools=[use]), 400)["message"]
-
-
 def test_what_no_value_can_obey_is_refused(server: Running) -> None:
     for request in asking({"allOf": [{"type": "string"}, {"type": "integer"}]}).values():
         assert "no value can obey" in error_of(server.ask(**request, max_tokens=4), 400)["message"]

@@ -173,13 +173,6 @@ def test_a_request_asks_for_more_than_the_server_and_not_for_less() -> None:
         assert Extension(**given).options(served)["ask"] == ask
 
 
-def test_a_call_below_the_confidence_becomes_a_question(client: Any) -> None:
-    answer = ask(client, **CALLING, extra_body={"tooldecoding": {"min_confidence": 1.0}})
-    [whole], asked = answer.choices, answer.tooldecoding["asked"]
-    assert (whole.finish_reason, whole.message.tool_calls, asked["needs_confirmation"]) == ("stop", None, True)
-    assert whole.message.content.startswith(f"Before I call {asked['name']}, please tell me: ")
-
-
 def test_a_call_becomes_a_question_where_it_must_be_grounded(client: Any) -> None:
     request = CALLING | {"messages": HELLO, "extra_body": {"tooldecoding": {"require_grounded": True}}}
     answer, chunks = ask(client, **request), [*ask(client, **request, stream=True)]
