@@ -395,10 +395,10 @@ def test_arguments_are_passed_on(file: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", read)
     given: dict[str, Any] = {"revision": "v1", "token": "secret", "attn_implementation": "eager"}
     with pytest.raises(ModelError, match="enough"):
-        ToolDecoder.from_pretrained(str(file), dtype="torch.bfloat16", quantization_config={"bits": 4}, **given)
+        ToolDecoder.from_pretrained(str(file), dtype="torch.double", quantization_config={"bits": 4}, **given)
     asked = read.call_args.kwargs
     assert given.items() <= asked.items() and asked["quantization_config"] == {"bits": 4}
-    assert (str(asked["dtype"]), asked["gguf_file"]) == ("torch.bfloat16", file.name)
+    assert (str(asked["dtype"]), asked["gguf_file"]) == ("torch.float64", file.name)
 
 
 new_model = partial(tiny_model, "llama", len(TOKENIZER))
