@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
 
@@ -63,7 +64,7 @@ def orders(call: DecodedCall) -> list[Any]:
 
 
 def logprobs(results: Sequence[DecodeResult]) -> Any:
-    return [v.logprob for r in results for call in r.calls for c in call.candidates for v in c.values]
+    return [logprob for result in results for call in result.calls for logprob in values(call)]
 
 
 def cost(result: DecodeResult) -> tuple[int, int]:
@@ -242,22 +243,35 @@ def test_a_chosen_tool_is_written_behind_its_own_prompt(shape: str, form: str) -
 
     prompt, several = "Be brief.\nSend GetWeather\nUser: say 'Rome' to Bob\nAPI-Request:", form == "pythonic"
     fields: dict[str, Any] = {"max_value_tokens": 3, "format": form, "order_limit": 6, "max_calls": 1 + several}
-    for decoder, tool_of in itertools.product(decoders(shape), (SEND, WEATHER)):
-        options = DecodeOptions(tool_choice=tool_of.name, **fields)
-        first = Request(prompt, lookup(SEND, WEATHER), options, prompt_for=prompt_for)
-        plain = Request(prompt, lookup(SEND, WEATHER), options)
-        alone = Request(prompt_for(tool_of.name), lookup(SEND, WEATHER), options)
-        (found, beside), [expected], [other] = decoder.run([first, plain]), decoder.run([alone]), decoder.run([plain])
-        assert orders(found.calls[0]) == orders(expected.calls[0])
-        assert shape == "lfm2" or orders(found.calls[0]) != orders(other.calls[0])
+    for decoder, choice in itertools.product(decoders(shape), ("required", SEND.name, WEATHER.name)):
+        plain = Request(prompt, lookup(SEND, WEATHER), DecodeOptions(tool_choice=choice, **fields))
+        found, beside = decoder.run([replace(plain, prompt_for=prompt_for), plain])
+        other = decoder.run([plain])[0]
         assert outcome(beside) == outcome(other), "a neighbour has its own prompt"
+        call, only = found.calls[0], replace(plain.options, tool_choice=found.calls[0].name)
+        expected = decoder.run([replace(plain, prompt=prompt_for(call.name), options=only)])[0].calls[0]
+        assert written(call) == written(expected)
+        assert values(call) == pytest.approx(values(expected), abs=1e-3)
+        assert shape == "lfm2" or written(call) != written(other.calls[0])
         assert len(found.calls) <= 1 + several and found.valid
-        both, shared = (
-            expected.counters.positions + other.counters.positions,
-            len(decoder.tokenizer.encode("Be brief.")),
-        )
-        assert found.counters.positions <= both - shared * (shape not in RECURRENT_SHAPES)
-        assert outcome(decoder.run([first])[0]) == outcome(found)
+
+
+def written(call: DecodedCall) -> list[Any]:
+    return [each[:3] for each in orders(call)]
+
+
+def values(call: DecodedCall) -> list[float]:
+    return [v.logprob for c in call.candidates for v in c.values]
+
+
+def test_what_both_prompts_begin_with_is_computed_once() -> None:
+    for decoder in decoders("llama"):
+        prompts = [f"{'Be brief. ' * 30}{names}\nUser: hello\nAPI-Request:" for names in ("Send GetWeather", "Send")]
+        options = DecodeOptions(order_limit=1, max_value_tokens=3, draft_tokens=0)
+        plain = [Request(prompt, lookup(SEND, WEATHER), options) for prompt in prompts]
+        alone = sum(result.counters.positions for result in decoder.run(plain))
+        found = decoder.run([replace(plain[0], prompt_for=lambda _, text=prompts[1]: text)])[0]
+        assert found.counters.positions < alone - len(decoder.tokenizer.encode("Be brief. " * 30)) + 20
 
 
 def test_a_chosen_tool_whose_prompt_is_too_long_is_told() -> None:
