@@ -150,17 +150,9 @@ def test_a_summary_is_the_first_sentence(form: str) -> None:
     assert printed.count("Zephyr") == 1, "one sentence is a summary"
 
 
-@pytest.mark.parametrize(
-    ("text", "summary"),
-    [
-        ("查询天气。城市是名称。", "查询天气。"),
-        ("", ""),
-        ("x" * 500, "x" * 120 + "…"),
-        ("word " * 100, "word " * 23 + "word…"),
-    ],
-)
-def test_summaries_are_short(text: str, summary: str) -> None:
-    assert first_sentence(text) == summary
+def test_summaries_are_short() -> None:
+    texts = "查询天气。城市是名称。", "", "x" * 500, "word " * 100
+    assert [*map(first_sentence, texts)] == ["查询天气。", "", "x" * 120 + "…", "word " * 23 + "word…"]
 
 
 def test_a_prompt_that_holds_its_documentation_is_refused() -> None:
