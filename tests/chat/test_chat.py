@@ -88,7 +88,8 @@ class TestAnswers:
 
         decoder.engine = ScriptedEngine(decoder.table.texts, continuation)
         assert len(decoder.chat([USER], [OPENAI], "required").calls) == 1 + prints_tools
-        assert len(decoder.chat([USER], [OPENAI], "required", next_call_threshold=math.inf).calls) == 1
+        for unasked in ({"next_call_threshold": math.inf}, {"documentation": "summaries"}):
+            assert len(decoder.chat([USER], [OPENAI], "required", **unasked).calls) == 1
 
     @pytest.mark.parametrize("choice", ["auto", "required", "set_timer"])
     def test_at_most_one_call_where_parallel_ones_are_not_wanted(self, decoder: SyntheticDecoder, choice: str) -> None:
