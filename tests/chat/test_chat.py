@@ -87,9 +87,12 @@ class TestAnswers:
             return said[len(behind) :]
 
         decoder.engine = ScriptedEngine(decoder.table.texts, continuation)
-        assert len(decoder.chat([USER], [OPENAI], "required").calls) == 1 + prints_tools
-        for unasked in ({"next_call_threshold": math.inf}, {"documentation": "summaries"}):
-            assert len(decoder.chat([USER], [OPENAI], "required", **unasked).calls) == 1
+        both = {"role": "user", "content": "One of 7 minutes and one of 8."}
+        for options in ({}, {"documentation": "summaries"}):
+            assert len(decoder.chat([both], [OPENAI], "required", **options).calls) == 1 + prints_tools
+            # nobody said anything of the second one
+            assert len(decoder.chat([USER], [OPENAI], "required", **options).calls) == 1
+        assert len(decoder.chat([both], [OPENAI], "required", next_call_threshold=math.inf).calls) == 1
 
     @pytest.mark.parametrize("choice", ["auto", "required", "set_timer"])
     def test_at_most_one_call_where_parallel_ones_are_not_wanted(self, decoder: SyntheticDecoder, choice: str) -> None:

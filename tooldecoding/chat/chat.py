@@ -45,8 +45,8 @@ def chat_request(
     asked = options.format
     options = replace(options, format=chat_format(options, tokenizer))
     profile = profile_of(tokenizer)
-    if options.next_call_threshold is None and profile.prints_tools and options.documentation == "full":
-        # a model that was not trained on tools cannot tell, nor can one that sees little of them
+    if options.next_call_threshold is None and profile.prints_tools:
+        # a model that was not trained on tools cannot tell
         options = replace(options, next_call_threshold=0.0)
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)

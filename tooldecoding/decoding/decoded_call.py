@@ -68,6 +68,11 @@ class DecodedCall:
         return self.name, identity(self.arguments | {p.key: p.value for p in self.left_out})
 
     @property
+    def is_made_up(self) -> bool:
+        """Whether the conversation says none of the arguments, in whole, and the model may not work one out itself."""
+        return bool(self.ungrounded) and all(grounding.missing for grounding in self.groundings or ())
+
+    @property
     def confidences(self) -> tuple[float, ...]:
         """The probability that each of ``voted.parameters`` is right, in [0, 1]."""
         return tuple(ARGUMENT.probability(p.score) for p in self.voted.parameters)
