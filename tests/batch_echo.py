@@ -44,7 +44,7 @@ class Echo:
             yield number, SimpleNamespace(to_json=lambda identifier, result=result: {"id": identifier} | result)
 
 
-def said(prompt: str, order_limit: int = 12) -> str:
+def said(prompt: str, order_limit: int = 4) -> str:
     return f"{prompt} in {order_limit} orders"
 
 

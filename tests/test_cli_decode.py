@@ -57,7 +57,7 @@ def test_json_is_as_documented(decode: Cli) -> None:
     assert list(call["arguments"]) == ["restaurant", "time", "people"]
     assert isinstance(call["arguments"]["people"], int)
     assert all({"name", "value", "votes", "share", "logprob"} <= set(p) for p in call["parameters"])
-    assert len(result["candidates"]) == 6
+    assert len(result["candidates"]) == 4
     assert set(result["counters"]) >= COUNTERS
 
 

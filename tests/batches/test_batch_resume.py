@@ -32,11 +32,11 @@ from tooldecoding.options.parsed_arguments import ParsedArguments
     ("option", "said"),
     [
         (["--format", "pythonic"], "begun with format 'auto', not 'pythonic'"),
-        (["--order-limit", 4], "begun with order_limit 12, not 4"),
+        (["--order-limit", 12], "begun with order_limit 4, not 12"),
         (["--template", "api-bank"], "begun with template 'auto', not 'api-bank'"),
         (["--unknown-keys", "required"], "begun with unknown_keys 'optional', not 'required'"),
         (["--tools", CASES / "tools.jsonl"], "this batch was begun with tools None, not '"),
-        (["--seed", 1, "--order-limit", 4], "order_limit 12, not 4; with seed 0, not 1; choose another --out"),
+        (["--seed", 1, "--order-limit", 12], "order_limit 4, not 12; with seed 0, not 1; choose another --out"),
     ],
 )
 def test_another_setting_is_refused(folder: Folder, option: list[object], said: str) -> None:

@@ -68,7 +68,7 @@ class DecodedCall:
         return self.name, identity(self.arguments | {p.key: p.value for p in self.left_out})
 
     @property
-    def is_made_up(self) -> bool:
+    def is_ungrounded(self) -> bool:
         """Whether the conversation says none of the arguments, in whole, and the model may not work one out itself."""
         return bool(self.ungrounded) and all(grounding.missing for grounding in self.groundings or ())
 

@@ -163,13 +163,13 @@ class PromptDecoder:
             else:
                 committing, branch = [branch], filling
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
-            made_up = self._asked_for and call.is_made_up
+            ungrounded = self._asked_for and call.is_ungrounded
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
-            if made_up or asked:
+            if ungrounded or asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:
                         kept.release()
-                if made_up:
+                if ungrounded:
                     return decoded
                 return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
