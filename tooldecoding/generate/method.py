@@ -74,9 +74,9 @@ class ToolDecodingMethod:
 
         ToolDecodingError as ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
         """
-        asked = asked_of_generate(model)
+        asked, default_length = asked_of_generate(model)
         config = GenerationConfig() if generation_config is None else generation_config
-        own = asked.arguments.get("streamer")
+        own = asked.get("streamer")
         streamer = self._streamer if own is None else own
         with ExitStack() as stack:
             if streamer is not None:
@@ -90,7 +90,7 @@ class ToolDecodingMethod:
             mask = model_kwargs.get("attention_mask")
             kept = torch.ones_like(input_ids) if mask is None else mask
             rows = [row[keep.bool()].tolist() for row, keep in zip(input_ids, kept, strict=True)]
-            limit = most_tokens(asked, config, input_ids.shape[1])
+            limit = most_tokens(config, default_length, input_ids.shape[1])
             results = self._decode(model, rows, limit, config)
             written = _within(results, limit)
             if streamer is not None:
