@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -74,20 +73,6 @@ HELLO = [{"role": "user", "content": "Hello, who are you?"}]
 def body(**fields: Any) -> dict[str, Any]:
     """A request for the weather in Rome, changed."""
     return {"model": MODEL, "messages": ROME, "tools": TOOLS, "max_tokens": 40} | fields
-
-
-def every_kind() -> list[dict[str, Any]]:
-    """Calls, text and answers in JSON, with prompts of many lengths, streamed and not."""
-    asked: list[dict[str, Any]] = [
-        {"messages": [{"role": "user", "content": f"{'Well, let me see. ' * 5**length}{ROME[0]['content']}"}]}
-        for length in range(3)
-    ]
-    asked += [
-        {"tools": TOOLS + [tool(f"other_{number}", x={"type": "string"}) for number in range(8)]},
-        {"messages": HELLO, "tools": None, "max_tokens": 15},
-        {"tools": None, "response_format": in_schema(WEATHER["function"]["parameters"]), "max_tokens": 15},
-    ]
-    return [{"stream": stream, "tooldecoding": {"order_limit": 2}} | each for each in asked for stream in (False, True)]
 
 
 @dataclass(frozen=True)
@@ -364,9 +349,10 @@ def main() -> None:
     """Run the command line with ``Told`` in replicas."""
     from running_server import Told  # by the name under which a replica finds it
     from tooldecoding.cli.app import main
-    from tooldecoding.server.replicas import run_replicas as run
+    from tooldecoding.server.replicas import replicas
+    from tooldecoding.server.replicas.replica import Replica
 
-    run.run_replicas = partial(run.run_replicas, load=Told)
+    vars(replicas)["Replica"] = type("Replica", (Replica,), {"load": Told})
     main()
 
 

@@ -12,6 +12,7 @@ from ray import serve
 from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
 from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.app import load_completions
 from tooldecoding.server.exchange import Answerer, ResponsePart, ResponseStart, Row
 from tooldecoding.server.monitoring import begin_log, log
 
@@ -19,17 +20,16 @@ _DEADLINE_S: Final = 5.0
 _EARLY: Final = 1000
 """Ended requests to remember, of those whose beginning was not heard of."""
 
-Load = Callable[[ServeCommand], Answerer]
-"""Loads the model that the options name; it is pickled by its name."""
-
 
 class Replica:
     """One replica. Ray Serve calls its methods by their names."""
 
-    def __init__(self, options: ServeCommand, load: Load) -> None:
+    load: Callable[[ServeCommand], Answerer] = staticmethod(load_completions)
+
+    def __init__(self, options: ServeCommand) -> None:
         begin_log()
         self._name = serve.get_replica_context().replica_id.unique_id
-        self._answerer = load(options)
+        self._answerer = self.load(options)
         log("ready", model=options.model, replica=self._name)
 
     async def answer(self, beginning: str, given: Row, request_id: str) -> AsyncIterator[ResponsePart]:

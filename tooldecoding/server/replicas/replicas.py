@@ -22,7 +22,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import Answerer, ApiError, ResponseStart, ResponseStream, Row, retry_later
 from tooldecoding.server.monitoring import exposition, log
-from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
+from tooldecoding.server.replicas.replica import BeginningRouter, Replica
 
 _DEPLOYMENT: Final = "replica"
 _ATTEMPTS: Final = 2
@@ -49,14 +49,11 @@ class Replicas(Answerer):
     ----------
     name : str
         Their name in the cluster.
-    load : callable
-        Loads the model in a replica.
     """
 
-    def __init__(self, name: str, load: Load, options: ServeCommand) -> None:
+    def __init__(self, name: str, options: ServeCommand) -> None:
         super().__init__()
         self._name = name
-        self._load = load
         self._options = options
         self._handle: DeploymentHandle[Any] | None = None
 
@@ -91,7 +88,7 @@ class Replicas(Answerer):
         )(Replica)
         theirs = replace(options, api_key=None, device=device)  # the key is for this process alone
         try:
-            handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
+            handle = serve.run(deployment.bind(theirs), name=self._name, route_prefix=None)
         except RuntimeError:
             reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message.strip()
             last = re.sub(r"^\s*[\w.]+(Error|Exception): ", "", (reason.splitlines() or ["no reason is known"])[-1])

@@ -11,9 +11,8 @@ import ray
 from tooldecoding.cluster.connection import Share, connected, share_of
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import application, load_completions
+from tooldecoding.server.app import application
 from tooldecoding.server.monitoring import begin_log
-from tooldecoding.server.replicas.replica import Load
 from tooldecoding.server.replicas.replicas import Replicas
 from tooldecoding.server.web_server import run_server
 
@@ -21,7 +20,7 @@ _FREE_S: Final = 60.0
 """Seconds to wait until the cluster has room for the replicas."""
 
 
-def run_replicas(options: ServeCommand, bound: socket.socket, load: Load = load_completions) -> None:
+def run_replicas(options: ServeCommand, bound: socket.socket) -> None:
     """Serve until SIGINT or SIGTERM; what runs is finished.
 
     Parameters
@@ -29,8 +28,6 @@ def run_replicas(options: ServeCommand, bound: socket.socket, load: Load = load_
     options : ServeCommand
     bound : socket
         Has the address, but does not listen yet.
-    load : callable
-        Loads the model in a replica.
 
     Raises
     ------
@@ -43,7 +40,7 @@ def run_replicas(options: ServeCommand, bound: socket.socket, load: Load = load_
     with connected(options.ray or "local"):
         logging.getLogger("ray.serve").setLevel(logging.ERROR)  # the log is JSON, and tells the same
         port = bound.getsockname()[1]
-        replicas = Replicas(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", load, options)
+        replicas = Replicas(f"tooldecoding-{ray.util.get_node_ip_address()}-{port}", options)
         replicas.delete()  # of a process that had this address and was killed
         try:
             replicas.deploy(_free_share(options))
@@ -62,14 +59,9 @@ def _free_share(options: ServeCommand) -> Share:
     """
     replicas, end = options.replicas or 1, time.monotonic() + _FREE_S
     share = share_of(replicas, options.gpus_per_replica, "--replicas")
-    while not _has_room(replicas, least := replace(share, cpus=1)):
+    while (free := ray.available_resources()).get("CPU", 0) < replicas or free.get("GPU", 0) < replicas * share.gpus:
         if time.monotonic() > end:
+            least = replace(share, cpus=1)
             raise ConfigError(f"--replicas {replicas} with {least} each: others use the cluster; not enough is free")
         time.sleep(0.2)
-    free = int(ray.available_resources()["CPU"])
-    return replace(share, cpus=min(share.cpus, free // replicas))
-
-
-def _has_room(replicas: int, share: Share) -> bool:
-    free = ray.available_resources()
-    return bool(free.get("CPU", 0) >= replicas * share.cpus and free.get("GPU", 0) >= replicas * share.gpus)
+    return replace(share, cpus=min(share.cpus, int(free["CPU"]) // replicas))
