@@ -101,36 +101,38 @@ FAILED = '{"jsonrpc": "2.0", "id": %s, "error": {"code": -32000, "message": "the
 COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-@pytest.mark.parametrize(
-    ("result", "schema", "said"),
-    [
-        ({"content": [LINK]}, None, "[resource_link, text/plain: report, file:///r.txt]"),
-        ({"content": [BLOB]}, None, "[resource, application/pdf: file:///r.pdf, not shown]"),
-        ({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "A"}}]}, None, "[file:///a]\nA"),
-        ({"content": [FIVE, {"type": "video"}]}, None, "five\n[video, of unknown type: not shown]"),
-        ({"content": [FIVE], "structuredContent": {"n": "five"}}, COUNT, "five"),
-        ({"content": [FIVE], "structuredContent": [5]}, COUNT, "five"),
-        ({"content": [FIVE]}, COUNT, "five"),
-        ({"content": [], "structuredContent": {"n": 5}}, COUNT, '{"n": 5}'),
-        ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
-        ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
-        ({"content": [FIVE], "isError": True}, None, "five"),
-        ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
-        ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
-        ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
-        ([FIVE], None, "expected a result or an error of JSON-RPC, found a list of 1"),
-        (FAILED, None, "the database timed out"),
-    ],
-)  # fmt: skip
-def test_what_a_result_says_is_told(result: Any, schema: Any, said: str) -> None:
-    tool = {"name": "ask", "inputSchema": {"type": "object"}, "outputSchema": schema}
-    with McpServers([answering([tool], {"ask": result})]) as running:
+RESULTS: list[tuple[Any, Any, str]] = [
+    ({"content": [LINK]}, None, "[resource_link, text/plain: report, file:///r.txt]"),
+    ({"content": [BLOB]}, None, "[resource, application/pdf: file:///r.pdf, not shown]"),
+    ({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "A"}}]}, None, "[file:///a]\nA"),
+    ({"content": [FIVE, {"type": "video"}]}, None, "five\n[video, of unknown type: not shown]"),
+    ({"content": [FIVE], "structuredContent": {"n": "five"}}, COUNT, "five"),
+    ({"content": [FIVE], "structuredContent": [5]}, COUNT, "five"),
+    ({"content": [FIVE]}, COUNT, "five"),
+    ({"content": [], "structuredContent": {"n": 5}}, COUNT, '{"n": 5}'),
+    ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
+    ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
+    ({"content": [FIVE], "isError": True}, None, "five"),
+    ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
+    ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
+    ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
+    ([FIVE], None, "expected a result or an error of JSON-RPC, found a list of 1"),
+    (FAILED, None, "the database timed out"),
+]  # fmt: skip
+"""Results of tools, the schemas that they should have, and what the model is told."""
+
+
+def test_what_a_result_says_is_told() -> None:
+    tools = [{"name": f"ask_{n}", "outputSchema": schema} for n, (_, schema, _) in enumerate(RESULTS)]
+    results = {f"ask_{n}": result for n, (result, *_) in enumerate(RESULTS)}
+    with McpServers([answering(tools, results)]) as running:
         assert running.notes == []
-        if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
-            with pytest.raises(ToolFailed, match=said):
-                running.tools[0].run({})
-        else:
-            assert running.tools[0].run({}) == said
+        for tool, (result, _, said) in zip(running.tools, RESULTS, strict=True):
+            if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
+                with pytest.raises(ToolFailed, match=said):
+                    tool.run({})
+            else:
+                assert tool.run({}) == said
 
 
 @pytest.mark.parametrize("path", ["mcp", "sse"])
