@@ -25,6 +25,7 @@ class Replica:
     """One replica. Ray Serve calls its methods by their names."""
 
     load: Callable[[ServeCommand], Answerer] = staticmethod(load_completions)
+    """Loads the model that the options name."""
 
     def __init__(self, options: ServeCommand) -> None:
         begin_log()
