@@ -1,6 +1,6 @@
 """The server in a thread of this process, or with replicas as a process; what its tests send, and stubs that answer.
 
-As a program it is the command line whose replicas load no model if it is called ``stub``.
+As a program it is the command line whose replicas do what a message says, too.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -74,20 +73,6 @@ HELLO = [{"role": "user", "content": "Hello, who are you?"}]
 def body(**fields: Any) -> dict[str, Any]:
     """A request for the weather in Rome, changed."""
     return {"model": MODEL, "messages": ROME, "tools": TOOLS, "max_tokens": 40} | fields
-
-
-def every_kind() -> list[dict[str, Any]]:
-    """Calls, text and answers in JSON, with prompts of many lengths, streamed and not."""
-    asked: list[dict[str, Any]] = [
-        {"messages": [{"role": "user", "content": f"{'Well, let me see. ' * 5**length}{ROME[0]['content']}"}]}
-        for length in range(3)
-    ]
-    asked += [
-        {"tools": TOOLS + [tool(f"other_{number}", x={"type": "string"}) for number in range(8)]},
-        {"messages": HELLO, "tools": None, "max_tokens": 15},
-        {"tools": None, "response_format": in_schema(WEATHER["function"]["parameters"]), "max_tokens": 15},
-    ]
-    return [{"stream": stream, "tooldecoding": {"order_limit": 2}} | each for each in asked for stream in (False, True)]
 
 
 @dataclass(frozen=True)
@@ -255,46 +240,48 @@ def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
 
 
 class Told(Answerer):
-    """Does what the message says: ``hello``, ``wait`` until the file ``GO`` is there, ``stream`` with a wait in it."""
+    """Does what the message says: ``hello``, ``wait`` until the file ``GO`` is there, ``stream`` with a wait in it.
+
+    A model answers other messages.
+    """
 
     def __init__(self, options: ServeCommand) -> None:
-        super().__init__()
-        self._options = options
+        self._key = options.api_key
+        self._model: Any = load_completions(options)
+        self._waiting = 0
+        self.metrics = self._model.metrics
+        self.metrics.running.set_function(lambda: self._waiting + len(self._model.scheduler._jobs))
 
     async def answer(self, given: Row, request_id: str) -> ResponseStream:
-        said = given["messages"][0]["content"]
-        found = {"pid": os.getpid(), "kept": self._options.max_value_tokens, "key": self._options.api_key}
+        said, found = given["messages"][0]["content"], {"pid": os.getpid(), "key": self._key}
+        if said not in ("hello", "wait", "stream"):
+            async for part in self._model.answer(given, request_id):
+                yield part
+            return
         if said == "stream":
             yield ResponseStart(200, found, streamed=True)
-        if said in ("stream", "wait"):
+        if said != "hello":
             await self._wait()
         yield {"more": True} if said == "stream" else ResponseStart(200, found)
 
     async def _wait(self) -> None:
-        self.metrics.running.inc()
+        self._waiting += 1
         try:
             while not Path(os.environ["GO"]).exists():
                 await asyncio.sleep(0.01)
         finally:
-            self.metrics.running.dec()
-
-
-def load(options: ServeCommand) -> Answerer:
-    """What replicas load."""
-    if options.model == "stub":
-        return Told(options)
-    return load_completions(options)
+            self._waiting -= 1
 
 
 def told(what: str, tools: int = 0) -> dict[str, Any]:
-    """A request that a stub does; ``tools`` says which."""
+    """A request that ``Told`` does; ``tools`` says which."""
     given = [tool(f"tool_{tools}", x={"type": "string"})]
-    return {"model": "stub", "messages": [{"role": "user", "content": what}], "tools": given}
+    return {"messages": [{"role": "user", "content": what}], "tools": given}
 
 
 @dataclass(frozen=True)
 class Process(Server):
-    """A server that is a process, perhaps with stubs in replicas; ``lines`` are its log."""
+    """A server that is a process, perhaps with replicas; ``lines`` are its log."""
 
     process: subprocess.Popen[str]
     lines: list[dict[str, Any]]
@@ -359,12 +346,13 @@ def _read(stream: IO[str], lines: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    """Run the command line with stubs."""
-    from running_server import load  # by the name under which a replica finds it
+    """Run the command line with ``Told`` in replicas."""
+    from running_server import Told  # by the name under which a replica finds it
     from tooldecoding.cli.app import main
-    from tooldecoding.server.replicas import run_replicas as run
+    from tooldecoding.server.replicas import replicas
+    from tooldecoding.server.replicas.replica import Replica
 
-    run.run_replicas = partial(run.run_replicas, load=load)
+    vars(replicas)["Replica"] = type("Replica", (Replica,), {"load": Told})
     main()
 
 

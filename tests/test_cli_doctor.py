@@ -35,7 +35,7 @@ def without_end() -> PreTrainedTokenizerFast:
 TINY = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 SHORT = AutoConfig.for_model("llama", **TINY, max_position_embeddings=64)
 STATE = AutoConfig.for_model("mamba", hidden_size=32, num_hidden_layers=2)
-MARKED = chat_tokenizer(added=["<tool_call>"])
+MARKED = chat_tokenizer(added=["<tool_call>", "<|im_end|>", "<|end|>"])
 PLAIN = "{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
 SIZE = len(byte_level_tokenizer())
 UNKNOWN = {"format": None, "self_check": None}
@@ -43,34 +43,21 @@ FOUND: dict[str, tuple[Any, Sequence[str], dict[str, Any], dict[str, Any], Seque
     "a chat model of a known format": (
         MARKED, ("--dtype", "double"), {}, {
             "problems": [], "format": "hermes", "architecture": "LlamaForCausalLM", "model_type": "llama",
-            "context": 4096, "dtype": "float64", "device": "cpu", "engine": "packed", "tokens": SIZE + 1,
-            "vocabulary": SIZE + 1, "tokenizer_error": "", "chat_template": True, "prints_tools": True,
+            "context": 4096, "dtype": "float64", "device": "cpu", "engine": "packed", "tokens": SIZE + 3,
+            "vocabulary": SIZE + 3, "tokenizer_error": "", "chat_template": True, "prints_tools": True,
             "self_check": {"exact": len(CALLS), "tried": len(CALLS), "difference": ""},
             "marks": [{"text": "<tool_call>", "id": SIZE}, {"text": "</tool_call>", "id": None}],
             "bos": {"text": "<s>", "id": 0}, "eos": {"text": "</s>", "id": 1},
             "turn_ends": [
                 {"text": "</s>", "id": 1, "from": "tokenizer, family"},
                 {"text": "<pad>", "id": 2, "from": "generation configuration"},
+                {"text": "<|im_end|>", "id": SIZE + 1, "from": "family"},
             ],
         },
         (), (
             "LlamaForCausalLM", "packed", "<tool_call>", "</s> (1)", "all is well", f"{len(CALLS)} of {len(CALLS)}",
             "</s> (1) from tokenizer, family; <pad> (2) from generation configuration",
         ),
-    ),
-    "an end that only the family has": (
-        chat_tokenizer(added=["<|im_end|>", "<|end|>"]), (), {}, {
-            "turn_ends": [
-                {"text": "</s>", "id": 1, "from": "tokenizer, family"},
-                {"text": "<pad>", "id": 2, "from": "generation configuration"},
-                {"text": "<|im_end|>", "id": SIZE, "from": "family"},
-            ],
-        },
-        (), ("<|im_end|>",),
-    ),
-    "a format that does not fit": (
-        chat_tokenizer(), ("--format", "api-bank"), {}, {"format": "api-bank"},
-        (), ("it was asked for, but the chat template",),
     ),
     "more tokens than logits": (
         chat_tokenizer(), (), {"vocabulary": SIZE - 1}, {},
@@ -86,8 +73,10 @@ FOUND: dict[str, tuple[Any, Sequence[str], dict[str, Any], dict[str, Any], Seque
     ),
     "tokens that cannot be read": (words(), (), {"vocabulary": 16}, {"self_check": None}, ("",), ("cannot be read",)),
     "no end of a turn": (without_end(), (), {"shape": "gpt2"}, {"turn_ends": []}, ("eos_token",), ()),
-    "the engine asked for": (
-        MARKED, ("--strategy", "batched"), {}, {"engine": "batched", "engine_reason": "batched was asked for"}, (), (),
+    "what is asked for": (
+        chat_tokenizer(), ("--strategy", "batched", "--format", "api-bank"), {},
+        {"engine": "batched", "engine_reason": "batched was asked for", "format": "api-bank"},
+        (), ("it was asked for, but the chat template",),
     ),
     "no packed engine": (
         chat_tokenizer(), (), {"shape": "bloom"}, {"engine": "batched"}, (), ("batched: it takes no position ids",),

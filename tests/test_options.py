@@ -1,6 +1,5 @@
 """Options: each written once, for the command line, files and help; errors name the flag, or file, line and key."""
 
-import re
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -8,11 +7,9 @@ from typing import Any
 import pytest
 import typer.main
 
-from command_line import Cli
 from eval.options import EvalOptions
 from test_docs import commands
 from tooldecoding.cli.app import COMMANDS, app
-from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.reference import default_file
 from tooldecoding.errors import ConfigError
 from tooldecoding.options import DecodeOptions
@@ -74,16 +71,6 @@ def test_command_line_over_file_over_default(config: Path) -> None:
 def test_every_door_has_the_same_defaults(door: Any, own: dict[str, Any]) -> None:
     expected, found = ({field.name: field.default for field in fields(each)} for each in (DecodeOptions, door))
     assert {name: found.get(name, default) for name, default in expected.items()} == expected | own
-
-
-def test_the_help_of_decode_is_in_groups(cli: Cli) -> None:
-    text = cli("decode", "--help").out
-    titles = re.findall(r"^(\S.*):$", text, re.MULTILINE)
-    assert titles[0] == "Start with" and len(titles) == len(DECODE.panels) + 1 == len({*titles})
-    named = [name for names in DECODE.panels.values() for name in names]
-    assert sorted(named) == sorted(option.name for option in DECODE.listed) and len(DECODE.panels["Start with"]) == 6
-    first = text.partition("Start with:")[2].partition("\n\n")[0]
-    assert all(f"--{name}" in first for name in ("tools", "prompt", "messages", "model", "tool-choice", "order-limit"))
 
 
 def test_numbers_with_commas_are_sorted_each_once() -> None:

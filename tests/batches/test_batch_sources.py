@@ -199,7 +199,7 @@ def test_what_is_kept_is_bounded_and_made_once(most: int, characters: int) -> No
 
 
 def test_a_batch_of_many_rows_holds_few_groups(folder: Folder, echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
-    count, size = 4_000, 32
+    count, size = 1_000, 32
     alive: set[int] = set()
     most = 0
 

@@ -20,7 +20,11 @@ from tooldecoding.options import changed
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
-STUB = " ".join(MCP_STUB)
+TOOL = {"name": "echo", "inputSchema": documented("echo", text={"type": "string"})["parameters"]}
+SAYS = {"content": [{"type": "text", "text": "hello"}]}
+HINTS = {"annotations": {"readOnlyHint": True}}
+SERVER = shlex.join(mcp_answering([TOOL | HINTS, {"name": "now"}], {"echo": SAYS}))
+"""A server whose tool says hello; it starts sooner than the stub."""
 
 
 def add(a: int, b: int) -> int:
@@ -141,7 +145,7 @@ class TestCommand:
             stdin = StringIO(typed or "")
             stdin.isatty = lambda: typed is not None  # type: ignore[method-assign]
             monkeypatch.setattr("sys.stdin", stdin)
-            return cli("agent", "--mcp", STUB, "--prompt", "Go.", *arguments)
+            return cli("agent", "--mcp", SERVER, "--prompt", "Go.", *arguments)
 
         return run
 
@@ -178,7 +182,7 @@ class TestCommand:
         assert "text = 'hello'   confidence 0." in out and "← hello" in out
         done = run(lambda prompt: call("echo", text="x"), "--allow", "echo", "--max-turns", "2")
         assert done.code == 4 and "no answer: --max-turns is reached" in done.err
-        ran = cli("lookup", "--json", "--mcp", STUB)
+        ran = cli("lookup", "--json", "--mcp", SERVER)
         assert ran.code == 0 and '"echo"' in ran.out
 
     def test_each_tool_is_judged_by_itself(
@@ -200,13 +204,13 @@ class TestCommand:
     def test_wrong_options(self, run: Any, cli: Cli) -> None:
         server = shlex.join(mcp_answering([{"name": "red \x1b[31m"}]))
         assert_bad(run(ECHO, "--allow", "ecco"), "--allow: no server has 'ecco'")
-        assert "picture, red \\x1b[31m\n" in run(ECHO, "--allow", "ecco", "--mcp", server).err
+        assert "now, red \\x1b[31m\n" in run(ECHO, "--allow", "ecco", "--mcp", server).err
         assert_bad(cli("agent", "--prompt", "x"), "--mcp SERVER")
         assert_bad(cli("lookup"), "DOCS", "--mcp")
 
 
 GOOD: list[Any] = [
-    {"name": "echo", "inputSchema": documented("echo", text={"type": "string"})["parameters"], "description": None},
+    TOOL | {"description": None},
     {"name": "union", "inputSchema": {"type": "object"}, "outputSchema": {"anyOf": [{"type": "object"}, {}]}},
     {"name": "pointing", "inputSchema": {"type": "object"}, "outputSchema": {"$ref": "#/$defs/A"}, "annotations": 3},
     {"name": "login", "inputSchema": None, "outputSchema": {"type": "object", "properties": {"token": {}}}},

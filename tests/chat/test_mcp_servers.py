@@ -73,24 +73,25 @@ def test_a_call_that_hangs_or_kills_its_server_fails():
                 by_name(running)[name].run({"text": "still there?"} if name == "echo" else {})
 
 
-def test_tools_of_one_name_are_called_by_their_server():
-    with McpServers([stub("天气"), stub("b c")]) as running:
-        assert [tool.name for tool in running.tools] == [f"{s}__{name}" for s in ("server1", "b_c") for name in TOOLS]
-        assert len(running.notes) == 2 * len(TOOLS) and "b_c__echo" in running.notes[len(TOOLS)]
-        assert by_name(running)["b_c__echo"].run({"text": "x"}) == "x"
-
-
-def answering(tools: Sequence[Any], results: Any = None) -> McpServer:
+def answering(tools: Sequence[Any], results: Any = None, name: str = "own") -> McpServer:
     command, *args = mcp_answering(tools, results)
-    return McpServer(name="own", command=command, args=args)
+    return McpServer(name=name, command=command, args=args)
+
+
+def test_tools_of_one_name_are_called_by_their_server():
+    tools = [{"name": "who"}, {"name": "why"}]
+    said = {name: {"who": {"content": [{"type": "text", "text": name}]}} for name in ("天气", "b c")}
+    with McpServers([answering(tools, results, name) for name, results in said.items()]) as running:
+        assert [*by_name(running)] == ["server1__who", "server1__why", "b_c__who", "b_c__why"]
+        assert len(running.notes) == 4 and "b_c__who" in running.notes[2]
+        assert [tool.run({}) for tool in running.tools[::2]] == [*said]
 
 
 def test_a_tool_twice_in_one_list_and_a_flood_of_words_spoil_nothing():
-    twice = [{"name": "twice", "inputSchema": {"type": "object"}}] * 2
-    with McpServers([answering(twice), stub()], timeout=20) as running:
-        assert [tool.name for tool in running.tools] == ["twice", "twice", *TOOLS] and running.notes == []
+    with McpServers([answering([{"name": "twice"}] * 2), answering([{"name": "once"}])], timeout=20) as running:
+        assert [tool.name for tool in running.tools] == ["twice", "twice", "once"] and running.notes == []
         usable, [note] = runnable(running.tools)
-        assert [tool.name for tool in usable] == ["twice", *TOOLS] and "another tool has this name" in note
+        assert [tool.name for tool in usable] == ["twice", "once"] and "another tool has this name" in note
 
 
 LINK = {"type": "resource_link", "name": "report", "uri": "file:///r.txt", "mimeType": "text/plain"}
@@ -101,36 +102,38 @@ FAILED = '{"jsonrpc": "2.0", "id": %s, "error": {"code": -32000, "message": "the
 COUNT = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 
 
-@pytest.mark.parametrize(
-    ("result", "schema", "said"),
-    [
-        ({"content": [LINK]}, None, "[resource_link, text/plain: report, file:///r.txt]"),
-        ({"content": [BLOB]}, None, "[resource, application/pdf: file:///r.pdf, not shown]"),
-        ({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "A"}}]}, None, "[file:///a]\nA"),
-        ({"content": [FIVE, {"type": "video"}]}, None, "five\n[video, of unknown type: not shown]"),
-        ({"content": [FIVE], "structuredContent": {"n": "five"}}, COUNT, "five"),
-        ({"content": [FIVE], "structuredContent": [5]}, COUNT, "five"),
-        ({"content": [FIVE]}, COUNT, "five"),
-        ({"content": [], "structuredContent": {"n": 5}}, COUNT, '{"n": 5}'),
-        ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
-        ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
-        ({"content": [FIVE], "isError": True}, None, "five"),
-        ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
-        ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
-        ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
-        ([FIVE], None, "expected a result or an error of JSON-RPC, found a list of 1"),
-        (FAILED, None, "the database timed out"),
-    ],
-)  # fmt: skip
-def test_what_a_result_says_is_told(result: Any, schema: Any, said: str) -> None:
-    tool = {"name": "ask", "inputSchema": {"type": "object"}, "outputSchema": schema}
-    with McpServers([answering([tool], {"ask": result})]) as running:
+RESULTS: list[tuple[Any, Any, str]] = [
+    ({"content": [LINK]}, None, "[resource_link, text/plain: report, file:///r.txt]"),
+    ({"content": [BLOB]}, None, "[resource, application/pdf: file:///r.pdf, not shown]"),
+    ({"content": [{"type": "resource", "resource": {"uri": "file:///a", "text": "A"}}]}, None, "[file:///a]\nA"),
+    ({"content": [FIVE, {"type": "video"}]}, None, "five\n[video, of unknown type: not shown]"),
+    ({"content": [FIVE], "structuredContent": {"n": "five"}}, COUNT, "five"),
+    ({"content": [FIVE], "structuredContent": [5]}, COUNT, "five"),
+    ({"content": [FIVE]}, COUNT, "five"),
+    ({"content": [], "structuredContent": {"n": 5}}, COUNT, '{"n": 5}'),
+    ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
+    ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
+    ({"content": [FIVE], "isError": True}, None, "five"),
+    ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
+    ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
+    ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
+    ([FIVE], None, "expected a result or an error of JSON-RPC, found a list of 1"),
+    (FAILED, None, "the database timed out"),
+]  # fmt: skip
+"""Results of tools, the schemas that they should have, and what the model is told."""
+
+
+def test_what_a_result_says_is_told() -> None:
+    tools = [{"name": f"ask_{n}", "outputSchema": schema} for n, (_, schema, _) in enumerate(RESULTS)]
+    results = {f"ask_{n}": result for n, (result, *_) in enumerate(RESULTS)}
+    with McpServers([answering(tools, results)]) as running:
         assert running.notes == []
-        if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
-            with pytest.raises(ToolFailed, match=said):
-                running.tools[0].run({})
-        else:
-            assert running.tools[0].run({}) == said
+        for tool, (result, _, said) in zip(running.tools, RESULTS, strict=True):
+            if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
+                with pytest.raises(ToolFailed, match=said):
+                    tool.run({})
+            else:
+                assert tool.run({}) == said
 
 
 @pytest.mark.parametrize("path", ["mcp", "sse"])

@@ -24,7 +24,6 @@ from eval.commands.score import SCORE
 from eval.commands.tune import TUNE
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.agent import AGENT
-from tooldecoding.cli.command import GroupedHelp
 from tooldecoding.cli.console import shown
 from tooldecoding.cli.decode import DECODE
 from tooldecoding.cli.doctor import DOCTOR
@@ -131,7 +130,7 @@ for each in COMMANDS:
         app.add_typer(bench, name=each.name)
     else:
         group = bench if each.name.startswith(f"{BENCH.name} ") else app
-        group.command(each.name.split()[-1], cls=GroupedHelp)(each.for_typer())
+        group.command(each.name.split()[-1])(each.for_typer())
 
 
 def main() -> None:

@@ -1,12 +1,11 @@
 """Commands of the command line, derived from dataclasses of options."""
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperCommand
 
 from tooldecoding.options.option import Option
 from tooldecoding.options.parsed_arguments import ParsedArguments
@@ -18,23 +17,6 @@ CONFIG: Final = Option(
 
 _TYPES: Final = {"integer": int, "number": float, "boolean": bool, "string": str, "array": list[str]}
 """Type in a JSON Schema -> what typer reads; ``Option.check`` checks choices and items."""
-
-
-class GroupedHelp(TyperCommand):
-    """A command whose ``--help`` lists its options in groups, if it has any."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options of each group under its title."""
-        groups: dict[str, list[Any]] = {}
-        for parameter in self.get_params(ctx):
-            title = getattr(parameter, "rich_help_panel", None)
-            groups.setdefault(title or "Options", []).append(parameter.get_help_record(ctx))
-        if len(groups) == 1:
-            super().format_options(ctx, formatter)
-            return
-        for title, rows in groups.items():
-            with formatter.section(title):
-                formatter.write_dl([row for row in rows if row])
 
 
 @dataclass(frozen=True)
@@ -50,22 +32,17 @@ class Command:
         Options that stand only on the command line.
     file_options : tuple of Option
         Options that a YAML file, which ``--config`` names, may set as well.
-    panels : mapping of str to tuple of str
-        Title of a group in ``--help`` -> names of its options; all others are in a last group.
     """
 
     name: str
     run: Callable[[ParsedArguments], None]
     options: tuple[Option, ...]
     file_options: tuple[Option, ...] = ()
-    panels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def listed(self) -> tuple[Option, ...]:
         """The options of the command line, with ``--config``, in the sequence of ``--help``."""
-        listed = (*self.options, *self.file_options, CONFIG) if self.file_options else self.options
-        grouped = [name for names in self.panels.values() for name in names]
-        return tuple(sorted(listed, key=lambda o: grouped.index(o.name) if o.name in grouped else len(grouped)))
+        return (*self.options, *self.file_options, CONFIG) if self.file_options else self.options
 
     def for_typer(self) -> Callable[..., None]:
         """Return a function whose signature typer turns into the command."""
@@ -87,10 +64,7 @@ class Command:
         flag = option.written
         if type_ is bool and option in self.file_options and option.only is None:
             flag += f"/--no-{flag.removeprefix('--')}"  # what a file turns on
-        panel = next((title for title, names in self.panels.items() if option.name in names), None)
-        about: Any = typer.Option(
-            flag, metavar=_metavar(option), help=option.full_help, show_default=False, rich_help_panel=panel
-        )
+        about: Any = typer.Option(flag, metavar=_metavar(option), help=option.full_help, show_default=False)
         if option.positional:
             about = typer.Argument(metavar=option.metavar, help=option.full_help)
         return inspect.Parameter(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -227,24 +227,4 @@ def load_decoder(command: ModelOptions, prompt_cache_mb: int) -> "ToolDecoder":
     return ToolDecoder(model, tokenizer, command.strategy, prompt_cache_mb=prompt_cache_mb)
 
 
-_PANELS: Final = {
-    "Start with": ("tools", "prompt", "messages", "model", "tool_choice", "order_limit"),
-    "Input": (
-        *("dialogue", "batch", "template", "format", "documentation", "unknown_keys", "on_duplicate", "config"),
-        *("mcp", "mcp_config", "tool_timeout"),
-    ),
-    "Model": (
-        *("revision", "device", "device_map", "offload_folder", "dtype", "attn_implementation", "trust_remote_code"),
-        *("engine", "gpu_layers", "threads", "strategy", "batch_size", "prompt_cache_mb"),
-    ),
-    "Decoding": (
-        *("value_constraint", "max_value_tokens", "max_text_tokens", "max_tokens", "max_thinking_tokens", "max_calls"),
-        *("next_call_threshold", "draft_tokens", "temperature", "top_p", "top_k", "repetition_penalty", "stop", "seed"),
-    ),
-    "Vote": ("orders", "optional_share", "min_confidence", "confidence_offset", "confidence_slope"),
-    "Conversation": ("optional_arguments", "ask", "never_ask"),
-    "Output": ("json", "show_orders", "show_greedy", "out", "retry_failed"),
-    "Many machines": ("ray", "actors", "gpus_per_actor"),
-}
-
-DECODE = Command("decode", decode, (), options_of(DecodeCommand), _PANELS)
+DECODE = Command("decode", decode, (), options_of(DecodeCommand))

@@ -16,7 +16,7 @@ _OF_REQUESTS: Final = ("tool_choice", "stop", "batch_size", "max_tokens")
 
 def serve(given: ParsedArguments) -> None:
     """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
-    command = _read(given)
+    command = given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
     if command.ray is not None:
         demand_extra("ray", "ray")
@@ -31,11 +31,7 @@ def serve(given: ParsedArguments) -> None:
         else:
             from tooldecoding.server.replicas.run_replicas import run_replicas
 
-            run_replicas(command, bound, lambda: _read(given))
-
-
-def _read(given: ParsedArguments) -> ServeCommand:
-    return given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
+            run_replicas(command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from tooldecoding.cluster.local_worker import LocalWorker
-from tooldecoding.models.loading import Tell, load_quietly, load_tokenizer_quietly
+from tooldecoding.models.loading import Tell, load_quietly, load_tokenizer, quiet
 from tooldecoding.models.sources import REFERENCE_MODEL
 from tooldecoding.options.model_options import RayOptions
 
@@ -33,7 +33,8 @@ def workers_of(options: RayOptions, tell: Tell) -> Iterator[Workers]:
     from tooldecoding.cluster.connection import connected
     from tooldecoding.cluster.ray_data import RayWorkers
 
-    tokenizer = load_tokenizer_quietly(options.model, options.trust_remote_code, tell, revision=options.revision)
+    with quiet(options.model, options.trust_remote_code, tell):
+        tokenizer = load_tokenizer(options.model, options.trust_remote_code, revision=options.revision)
     with connected(options.ray):
         model = options.model
         if model != REFERENCE_MODEL and Path(model).exists():

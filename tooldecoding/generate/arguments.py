@@ -8,7 +8,6 @@ that only the folder makes (``do_sample``, ``temperature``, …) are not argumen
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -41,35 +40,27 @@ _NEUTRAL: Mapping[str, tuple[Any, ...]] = {
 """Values that ask for nothing; of all others these are False, 0 and 1."""
 
 
-@dataclass(frozen=True)
-class Asked:
-    """The arguments of the caller of ``generate``.
+def asked_of_generate(model: PreTrainedModel) -> tuple[dict[str, Any], bool]:
+    """Return the arguments of the calling ``model.generate``; no arguments if it is not the caller.
 
-    Attributes
-    ----------
-    arguments : mapping
+    Returns
+    -------
+    asked : dict
         Arguments by name, without those of a ``GenerationConfig``.
     default_length : bool
         Whether neither the caller nor the model's folder limits the length of the text.
     """
-
-    arguments: Mapping[str, Any]
-    default_length: bool
-
-
-def asked_of_generate(model: PreTrainedModel) -> Asked:
-    """Return the arguments of the calling ``model.generate``; no arguments if it is not the caller."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         given = frame.f_locals if frame.f_code is _GENERATE else {}
         if given.get("self") is model:
             named = {name: given.get(name) for name in _NAMED}
-            return Asked(named | given["kwargs"], given.get("has_default_max_length", True))
+            return named | given["kwargs"], given.get("has_default_max_length", True)
         frame = frame.f_back
-    return Asked({}, True)
+    return {}, True
 
 
-def refuse_unheld(asked: Asked, config: GenerationConfig, model: PreTrainedModel) -> None:
+def refuse_unheld(asked: Mapping[str, Any], config: GenerationConfig, model: PreTrainedModel) -> None:
     """Refuse arguments of ``generate`` that Tool Decoding cannot obey.
 
     ConfigError, with the argument's name and what to do.
@@ -81,8 +72,8 @@ def refuse_unheld(asked: Asked, config: GenerationConfig, model: PreTrainedModel
             raise ConfigError(f"generate(…, {name}={shown}) cannot be held by tool_decoding: {advice}")
 
 
-def _asked_for(asked: Asked, config: GenerationConfig, own: GenerationConfig) -> Iterator[tuple[str, Any]]:
-    yield from ((name, value) for name, value in asked.arguments.items() if name not in _HELD)
+def _asked_for(asked: Mapping[str, Any], config: GenerationConfig, own: GenerationConfig) -> Iterator[tuple[str, Any]]:
+    yield from ((name, value) for name, value in asked.items() if name not in _HELD)
     for name, value in sorted(vars(config).items(), reverse=True):  # min_length follows from min_new_tokens
         if not name.startswith("_") and name not in _HELD and value != getattr(own, name, None):
             yield name, value  # from a GenerationConfig that was passed to generate
@@ -106,10 +97,10 @@ class Limit(NamedTuple):
     said: str
 
 
-def most_tokens(asked: Asked, config: GenerationConfig, width: int) -> Limit | None:
+def most_tokens(config: GenerationConfig, default_length: bool, width: int) -> Limit | None:
     """Return the limit for prompts of ``width`` tokens; None if nobody sets one."""
     if config.max_new_tokens is not None:
         return Limit(int(config.max_new_tokens), f"max_new_tokens={config.max_new_tokens}")
-    if config.max_length is None or asked.default_length:
+    if config.max_length is None or default_length:
         return None
     return Limit(int(config.max_length) - width, f"max_length={config.max_length}")

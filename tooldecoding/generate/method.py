@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -12,6 +12,7 @@ from transformers import BatchEncoding, GenerationConfig, PreTrainedModel, PreTr
 from transformers.generation.streamers import BaseStreamer
 from transformers.utils import ModelOutput
 
+from lookup import LookupDictionary
 from tooldecoding.chat.chat import chat_request
 from tooldecoding.chat.messages import read_messages
 from tooldecoding.chat.template_profile import profile_of
@@ -43,25 +44,17 @@ class ToolDecodingOutput(ModelOutput):
     results: tuple[DecodeResult, ...] | None = None
 
 
+@dataclass(eq=False, repr=False)
 class ToolDecodingMethod:
     """The decoding method that ``tool_decoding`` makes, for ``generate(…, custom_generate=…)``."""
 
-    def __init__(
-        self,
-        tokenizer: PreTrainedTokenizerBase,
-        tools: Tools,
-        strategy: Strategy,
-        options: DecodeOptions,
-        streamer: BaseStreamer | None,
-        prompt_cache_mb: int,
-    ) -> None:
-        self._tokenizer = tokenizer
-        self._lookup = as_lookup(tools)
-        self._strategy: Strategy = strategy
-        self._options = options
-        self._streamer = streamer
-        self._prompt_cache_mb = prompt_cache_mb
-        self._decoders: WeakSet[ToolDecoder] = WeakSet()
+    _tokenizer: PreTrainedTokenizerBase
+    _lookup: LookupDictionary
+    _strategy: Strategy
+    _options: DecodeOptions
+    _streamer: BaseStreamer | None
+    _prompt_cache_mb: int
+    _decoders: WeakSet[ToolDecoder] = field(default_factory=WeakSet, init=False)
 
     def __call__(
         self,
@@ -74,9 +67,9 @@ class ToolDecodingMethod:
 
         ToolDecodingError as ``ToolDecoder.run``; ConfigError for an argument of ``generate`` that is not supported.
         """
-        asked = asked_of_generate(model)
+        asked, default_length = asked_of_generate(model)
         config = GenerationConfig() if generation_config is None else generation_config
-        own = asked.arguments.get("streamer")
+        own = asked.get("streamer")
         streamer = self._streamer if own is None else own
         with ExitStack() as stack:
             if streamer is not None:
@@ -90,7 +83,7 @@ class ToolDecodingMethod:
             mask = model_kwargs.get("attention_mask")
             kept = torch.ones_like(input_ids) if mask is None else mask
             rows = [row[keep.bool()].tolist() for row, keep in zip(input_ids, kept, strict=True)]
-            limit = most_tokens(asked, config, input_ids.shape[1])
+            limit = most_tokens(config, default_length, input_ids.shape[1])
             results = self._decode(model, rows, limit, config)
             written = _within(results, limit)
             if streamer is not None:
@@ -196,7 +189,7 @@ def tool_decoding(
     demand_arguments(tokenizer, strategy, prompt_cache_mb)
     options = changed(DecodeOptions(), fields, options)
     demand_full(options, "generate")
-    return ToolDecodingMethod(tokenizer, tools, strategy, options, streamer, prompt_cache_mb)
+    return ToolDecodingMethod(tokenizer, as_lookup(tools), strategy, options, streamer, prompt_cache_mb)
 
 
 def chat_inputs(

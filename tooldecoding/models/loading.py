@@ -118,20 +118,12 @@ def load_quietly(
     """Like ``load_model``, but without the libraries' messages; for the command line."""
     if tell is not None and not Path(find_source(path).path).is_dir():
         tell(f"looking for {path!r} on the Hugging Face hub and in its cache")
-    with _quiet(path, trust_remote_code, tell):
+    with quiet(path, trust_remote_code, tell):
         return _load(path, device, dtype, trust_remote_code, arguments)
 
 
-def load_tokenizer_quietly(
-    path: str, trust_remote_code: bool = False, tell: Tell | None = None, **arguments: Any
-) -> PreTrainedTokenizerBase:
-    """Like ``load_tokenizer``, but without the libraries' messages; for the command line."""
-    with _quiet(path, trust_remote_code, tell):
-        return load_tokenizer(path, trust_remote_code, **arguments)
-
-
 @contextmanager
-def _quiet(path: str, trust_remote_code: bool, tell: Tell | None) -> Iterator[None]:
+def quiet(path: str, trust_remote_code: bool, tell: Tell | None) -> Iterator[None]:
     """Within the block the libraries print nothing; ``tell`` is told that code is trusted."""
     hub_logging.set_verbosity_error()
     logging.set_verbosity_error()

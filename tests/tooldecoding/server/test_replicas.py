@@ -1,15 +1,15 @@
-"""Many replicas behind one address: routing, streams, errors, dead replicas, updates and the end. Needs Ray."""
+"""Many replicas behind one address: routing, streams, errors, dead replicas and the end. Needs Ray."""
 
 import asyncio
 import json
 import os
 import random
 import signal
-import threading
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock
@@ -28,7 +28,6 @@ from running_server import (
     Running,
     body,
     error_of,
-    every_kind,
     lines_of,
     serving,
     told,
@@ -38,17 +37,16 @@ from tooldecoding.options.serve_command import ServeCommand
 
 pytest.importorskip("ray", reason="the extra ray is not installed")
 from ray.exceptions import RayError
+from test_openai_client import REQUESTS
 
 from tooldecoding.server.app import application
 from tooldecoding.server.exchange import ResponseStart
 from tooldecoding.server.replicas.replica import BeginningRouter
-from tooldecoding.server.replicas.replicas import Replicas, _routing
-
-MODELS = {"a": ["old", "models/old"], "b": ["new"], "c": ["old"]}
+from tooldecoding.server.replicas.replicas import Replicas, _beginning
 
 
 def beginning(**fields: Any) -> str:
-    return _routing(body(**fields))[0]
+    return _beginning(body(**fields))
 
 
 def test_requests_with_the_same_tools_begin_alike_and_without_tools_a_dialogue_goes_on_where_it_began() -> None:
@@ -67,7 +65,7 @@ class Name(str):
     unique_id = property(str)
 
 
-def ranked(beginning: str, model: str, replicas: Sequence[str], routed: Sequence[str] = ()) -> list[str]:
+def ranked(beginning: str, replicas: Sequence[str], routed: Sequence[str] = ()) -> list[str]:
     """The names of the replicas to try, the best first; each is full with two requests, of which some are routed."""
     router: Any = object.__new__(BeginningRouter)
     router.initialize_state(most=2)
@@ -78,10 +76,8 @@ def ranked(beginning: str, model: str, replicas: Sequence[str], routed: Sequence
         # of a short request Ray may tell the end first
         for tell in (begun,) if number < len(routed) else (begun, ended) if number % 2 else (ended, begun):
             tell()
-    given = [
-        SimpleNamespace(replica_id=Name(each), replica_metadata={"names": MODELS.get(each, ())}) for each in replicas
-    ]
-    pending = SimpleNamespace(args=(beginning, model, {}, ""), routing_context=SimpleNamespace())
+    pending = SimpleNamespace(args=(beginning, {}, ""), routing_context=SimpleNamespace())
+    given = [SimpleNamespace(replica_id=Name(each)) for each in replicas]
     ranks = asyncio.run(router.choose_replicas(given, pending))
     assert pending.routing_context.should_backoff
     return [each.replica_id.unique_id for [each] in ranks]
@@ -91,33 +87,26 @@ def test_a_beginning_keeps_its_replica_and_few_move_when_one_comes_or_goes() -> 
     names, draw = [f"replica {number}" for number in range(4)], random.Random(1)
     first = []
     for number in range(400):
-        order = ranked(f"tools {number}", "x", names)
+        order = ranked(f"tools {number}", names)
         assert sorted(order) == sorted(names)
-        assert order == ranked(f"tools {number}", "x", draw.sample(names, 4))
+        assert order == ranked(f"tools {number}", draw.sample(names, 4))
         gone = draw.choice(names)
-        assert ranked(f"tools {number}", "x", [n for n in names if n != gone]) == [n for n in order if n != gone]
+        assert ranked(f"tools {number}", [n for n in names if n != gone]) == [n for n in order if n != gone]
         first.append(order[0])
     assert all(60 < first.count(name) < 140 for name in names)
 
 
 def test_nobody_waits_while_a_replica_has_a_free_place() -> None:
-    first, second, third = order = ranked("tools", "x", "abc")
-    assert ranked("tools", "x", "abc", routed=[first]) == order
-    assert ranked("tools", "x", "abc", routed=[first] * 2) == [second, third, first]
-    assert ranked("tools", "x", "abc", routed=[*order, *order, second]) == [first, third, second]
-
-
-@pytest.mark.parametrize(
-    ("model", "able"), [("old", {"a", "c"}), ("models/old", {"a"}), ("new", {"b"}), ("unknown", {"a", "b", "c"})]
-)
-def test_while_two_models_run_each_is_asked_for_itself(model: str, able: set[str]) -> None:
-    assert set(ranked("tools", model, [*MODELS])) == able
+    first, second, third = order = ranked("tools", "abc")
+    assert ranked("tools", "abc", routed=[first]) == order
+    assert ranked("tools", "abc", routed=[first] * 2) == [second, third, first]
+    assert ranked("tools", "abc", routed=[*order, *order, second]) == [first, third, second]
 
 
 def sent(*firsts: Any) -> tuple[httpx.Response, list[MagicMock]]:
     """The answer to a request, and what replicas were asked for one after another: each tells its first part."""
     options = ServeCommand(model="new", timeout=0.01, max_batch=1, queue=0)
-    replicas, asked = Replicas("x", lambda _: replicas, options), list[MagicMock]()
+    replicas, asked = Replicas("x", options), list[MagicMock]()
 
     def ask(*_: Any) -> MagicMock:
         asked.append(MagicMock())
@@ -152,23 +141,13 @@ def test_a_replica_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
     asked.cancel.assert_called_once()
 
 
-SETTINGS = "replicas: 2\nmodel: stub\napi_key: k\nmax_batch: 2\nmax_body_mb: 1\nmax_value_tokens: {kept}\n"
-
-
 @pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("serve") / "deployment.yaml"
-    path.write_text(SETTINGS.format(kept=1))
-    return path
-
-
-@pytest.fixture(scope="module")
-def stubs(settings: Path) -> Iterator[Process]:
-    """Two replicas with stubs."""
+def stubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+    """Two replicas."""
     if (os.cpu_count() or 1) < 2:
         pytest.skip("two replicas need two processors")
-    command = running_server.__file__, "serve", "--ray", "local", "--port", 0, "--config", settings
-    with serving(settings.parent, *command) as found:
+    command = running_server.__file__, "serve", "--ray", "local", "--replicas", 2, "--port", 0, "--device", "cpu"
+    with serving(tmp_path_factory.mktemp("serve"), *command, "--api-key", "k", "--max-batch", 2) as found:
         found.http.headers["Authorization"] = "Bearer k"
         yield found
 
@@ -225,65 +204,27 @@ def test_a_request_whose_replica_dies_is_answered_by_another(stubs: Process) -> 
         assert whole.result().status_code == 200
         assert whole.result().headers["x-replica"] != first.headers["x-replica"]
     assert all(stubs.tell("hello", tools).status_code == 200 for tools in range(4))
-    wait_until(lambda: stubs.http.get("/health").json()["status"] == "ok")
+    for status in ("degraded", "ok"):  # another one is started
+        wait_until(lambda status=status: stubs.http.get("/health").json()["status"] == status)  # type: ignore[misc]
 
 
 @pytest.mark.slow
-def test_an_update_under_load_loses_nothing(stubs: Process, settings: Path) -> None:
-    done, answers = threading.Event(), list[httpx.Response]()
-
-    def ask(tools: int) -> None:
-        while not done.is_set():
-            answers.append(stubs.tell("hello", tools))
-
-    with ThreadPoolExecutor(3) as clients:
-        asking = [clients.submit(ask, tools) for tools in range(3)]
-        settings.write_text(SETTINGS.format(kept=2))
-        try:
-            update(stubs)
-        finally:
-            done.set()
-        for each in asking:
-            each.result()
-    assert {answer.status_code for answer in answers} == {200}
-    assert {answer.json()["kept"] for answer in answers} == {1, 2}
-    assert stubs.tell("hello").json()["kept"] == 2
+def test_a_model_that_cannot_be_loaded_is_one_line() -> None:
+    command = (sys.executable, "-m", "tooldecoding", "serve", "--ray", "local", "--replicas", "1", "--port", "0")
+    ran = subprocess.run([*command, "--model", "./nowhere"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 2 and ran.stderr.endswith(
+        "error: a replica could not be started: no model folder at './nowhere'\n"
+    )
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        pytest.param("replicas: 2\nmodel: ./nowhere\napi_key: k\n", "no model folder", marks=pytest.mark.slow),
-        ("modle: x\n", "modle"),
-        ("replicas: 2\nhost: ::1\n", "--host"),
-    ],
-)
-def test_an_update_that_is_refused_changes_nothing(stubs: Process, settings: Path, text: str, reason: str) -> None:
-    before, refused = stubs.tell("hello").json()["kept"], len(stubs.logged("update refused"))
-    settings.write_text(text)
-    stubs.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(stubs.logged("update refused")) > refused)
-    given = stubs.logged("update refused")[-1]["reason"]
-    assert reason in given and "\n" not in given
-    assert {stubs.tell("hello", tools).json()["kept"] for tools in range(4)} == {before}
-
-
-def test_answers_are_those_of_one_server(stubs: Process, server: Running, settings: Path) -> None:
-    settings.write_text(f"replicas: 1\nmodel: {MODEL}\n")
-    update(stubs)
-    for request in every_kind():
-        assert stubs.answered(**request) == server.answered(**request)
+def test_answers_are_those_of_one_server(stubs: Process, server: Running) -> None:
+    for number, (request, *_) in enumerate(REQUESTS.values()):
+        asked = {"tools": None, "stream": number % 2 > 0} | request
+        assert stubs.answered(**asked) == server.answered(**asked)
     assert stubs.http.get("/").text == server.http.get("/").text
     assert stubs.http.get(f"/v1/models/{MODEL}").json()["id"] == MODEL
     assert stubs.figure("completion_tokens_total") > 0
-    assert stubs.http.get("/health").json()["replicas"] == {"running": 1, "wanted": 1}
-
-
-def update(stubs: Process) -> None:
-    """Let the settings be read again; returns when that is done."""
-    before = len(stubs.logged("updated"))
-    stubs.process.send_signal(signal.SIGHUP)
-    wait_until(lambda: len(stubs.logged("updated")) > before)
+    assert stubs.http.get("/health").json()["replicas"] == {"running": 2, "wanted": 2}
 
 
 def test_what_runs_is_finished_before_the_end(stubs: Process) -> None:

@@ -12,13 +12,16 @@ from chat.chat_models import HERMES, call, decoder_of, says
 from data import DATA
 from running_server import MODEL, Running, error_of, running
 from synthetic import ScriptedEngine
+from tooldecoding.decoder import ToolDecoder
 from tooldecoding.server.responses_body import read_responses_body
 from tooldecoding.testing import SyntheticDecoder
 from tools import documented
 
 RUNNER = DATA.parent / "judges" / "openresponses" / "run.py"
-SLOW = ["assistant-phase", "streaming-response", "system-prompt", "multi-turn"]
-"""Texts of a whole context, like those of ``sequence``."""
+COMPLIANCE = [
+    "basic-response", "tool-calling", "sequence", "tool-sequence", "assistant-phase", "streaming-response",
+    "system-prompt", "multi-turn",
+]  # fmt: skip
 
 ABOUT = documented("get_weather", description="Get the weather of a city.", city={"type": "string"}) | {"strict": True}
 WEATHER = {"type": "function"} | ABOUT
@@ -40,15 +43,10 @@ def answered(decoder: SyntheticDecoder, **fields: Any) -> Any:
     return answer.text if fields.get("stream") else answer.json()
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        *("basic-response", "tool-calling", "sequence", "tool-sequence"),
-        *(pytest.param(test, marks=pytest.mark.slow) for test in SLOW),
-    ],
-)
-def test_the_compliance_runner_passes(judge: Any, server: Running, test: str) -> None:
-    assert judge.run(test, f"{server.url}/v1", MODEL, "none", 300) == []
+def test_the_compliance_runner_passes(judge: Any) -> None:
+    with running(ToolDecoder.from_pretrained("reference", device="cpu", max_text_tokens=30)) as brief:
+        for test in COMPLIANCE:
+            assert judge.run(test, f"{brief.url}/v1", MODEL, "none", 300) == [], test
 
 
 CALLS = [call(name, x=1) for name in "fg"]

@@ -12,32 +12,29 @@ from ray import serve
 from ray.serve.request_router import PendingRequest, RequestRouter, RunningReplica
 
 from tooldecoding.options.serve_command import ServeCommand
+from tooldecoding.server.app import load_completions
 from tooldecoding.server.exchange import Answerer, ResponsePart, ResponseStart, Row
 from tooldecoding.server.monitoring import begin_log, log
-
-_NAMES: Final = "names"
-"""The key of a replica's metadata with the names of its model."""
 
 _DEADLINE_S: Final = 5.0
 _EARLY: Final = 1000
 """Ended requests to remember, of those whose beginning was not heard of."""
 
-Load = Callable[[ServeCommand], Answerer]
-"""Loads the model that the options name; it is pickled by its name."""
-
 
 class Replica:
     """One replica. Ray Serve calls its methods by their names."""
 
-    def __init__(self, options: ServeCommand, load: Load) -> None:
+    load: Callable[[ServeCommand], Answerer] = staticmethod(load_completions)
+    """Loads the model that the options name."""
+
+    def __init__(self, options: ServeCommand) -> None:
         begin_log()
-        self._names = [*options.model_names, options.model]
         self._name = serve.get_replica_context().replica_id.unique_id
-        self._answerer = load(options)
+        self._answerer = self.load(options)
         log("ready", model=options.model, replica=self._name)
 
-    async def answer(self, beginning: str, model: str, given: Row, request_id: str) -> AsyncIterator[ResponsePart]:
-        """Yield the parts of an answer; the router has read the first two parameters."""
+    async def answer(self, beginning: str, given: Row, request_id: str) -> AsyncIterator[ResponsePart]:
+        """Yield the parts of an answer; the router has read the first parameter."""
         async with aclosing(self._answerer.answer(given, request_id)) as stream:
             async for part in stream:
                 if isinstance(part, ResponseStart):
@@ -54,16 +51,12 @@ class Replica:
         if (await self._answerer.ready()).status != 200:
             raise RuntimeError("no requests are taken any more")
 
-    def record_replica_metadata(self) -> dict[str, Any]:
-        """Return what the router knows of the replica."""
-        return {_NAMES: self._names}
-
 
 class BeginningRouter(RequestRouter):
     """Sends requests that begin alike to the same replica; while that is full, to the next one in a fixed sequence.
 
     The sequence is that of hashes of the beginning with the names of the replicas: beginnings spread evenly, and few of
-    them move when a replica comes or goes. While an update runs, there are replicas of two models.
+    them move when a replica comes or goes.
     """
 
     queue_len_response_deadline_s = _DEADLINE_S  # one that decodes on all threads may be slow to say how much it does
@@ -94,11 +87,10 @@ class BeginningRouter(RequestRouter):
         if pending_request is None:
             return [candidate_replicas]
         pending_request.routing_context.should_backoff = True
-        beginning, model, *_ = pending_request.args
+        beginning, *_ = pending_request.args
 
         def rank(replica: RunningReplica) -> tuple[int, bytes]:
             busy = max(0, len(self._running[replica.replica_id]) - self._most + 1)
             return busy, sha256(f"{beginning} {replica.replica_id.unique_id}".encode()).digest()
 
-        able = [each for each in candidate_replicas if model in each.replica_metadata.get(_NAMES, ())]
-        return [[each] for each in sorted(able or candidate_replicas, key=rank)]  # any says that it has no such model
+        return [[each] for each in sorted(candidate_replicas, key=rank)]

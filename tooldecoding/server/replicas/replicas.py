@@ -1,4 +1,4 @@
-"""Answers by replicas in a Ray cluster: started, asked, updated and ended here."""
+"""Answers by replicas in a Ray cluster: started, asked and ended here."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ from tooldecoding.errors import ModelError
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import Answerer, ApiError, ResponseStart, ResponseStream, Row, retry_later
 from tooldecoding.server.monitoring import exposition, log
-from tooldecoding.server.replicas.replica import BeginningRouter, Load, Replica
+from tooldecoding.server.replicas.replica import BeginningRouter, Replica
 
 _DEPLOYMENT: Final = "replica"
 _ATTEMPTS: Final = 2
@@ -33,7 +33,7 @@ _END_S: Final = 10.0
 """Seconds beyond the time limit of requests after which a replica that is told to end is killed."""
 _WAIT_LOOP_S: Final = 0.5
 """Seconds between looks whether such a replica has finished what it runs."""
-HEALTH_S: Final = 2.0
+_HEALTH_S: Final = 2.0
 """Seconds between health checks: a dead replica is replaced soon."""
 _ALSO: Final = 100
 """Requests beyond batch and queue: the replica itself says that its queue is full."""
@@ -49,60 +49,51 @@ class Replicas(Answerer):
     ----------
     name : str
         Their name in the cluster.
-    load : callable
-        Loads the model in a replica.
     """
 
-    def __init__(self, name: str, load: Load, options: ServeCommand) -> None:
+    def __init__(self, name: str, options: ServeCommand) -> None:
         super().__init__()
         self._name = name
-        self._load = load
         self._options = options
         self._handle: DeploymentHandle[Any] | None = None
 
-    def deploy(self, options: ServeCommand, share: Share, surge: bool = False) -> None:
-        """Start the replicas, or replace those that run; returns when all are loaded.
-
-        Old replicas finish what they run. A fifth of them, at least one, is replaced at a time.
+    def deploy(self, share: Share) -> None:
+        """Start the replicas; returns when all are loaded.
 
         Parameters
         ----------
         share : Share
             What each replica gets.
-        surge : bool
-            Whether there is room to load a new replica before an old one ends.
 
         Raises
         ------
         ModelError
             If a replica cannot load the model.
         """
+        options = self._options
         device = options.device or ("cuda" if share.gpus else "cpu")
-        count = options.replicas or 1
         serve.start(proxy_location="Disabled")  # clients reach this process
         deployment = serve.deployment(
             name=_DEPLOYMENT,
-            num_replicas=count,
+            num_replicas=options.replicas or 1,
             ray_actor_options={"num_cpus": share.cpus, "num_gpus": share.gpus},
             max_ongoing_requests=options.max_batch + options.queue + _ALSO,
             graceful_shutdown_timeout_s=options.timeout + _END_S,
             graceful_shutdown_wait_loop_s=_WAIT_LOOP_S,
-            health_check_period_s=HEALTH_S,
+            health_check_period_s=_HEALTH_S,
             max_constructor_retry_count=1,  # a model that one replica cannot load, no other can
-            max_surge_percent=-(-100 // count) if surge else 0,
             request_router_config=RequestRouterConfig(
                 request_router_class=BeginningRouter, request_router_kwargs={"most": options.max_batch}
             ),
         )(Replica)
         theirs = replace(options, api_key=None, device=device)  # the key is for this process alone
         try:
-            handle = serve.run(deployment.bind(theirs, self._load), name=self._name, route_prefix=None)
+            handle = serve.run(deployment.bind(theirs), name=self._name, route_prefix=None)
         except RuntimeError:
             reason = serve.status().applications[self._name].deployments[_DEPLOYMENT].message.strip()
             last = re.sub(r"^\s*[\w.]+(Error|Exception): ", "", (reason.splitlines() or ["no reason is known"])[-1])
             raise ModelError(f"a replica could not be started: {last}") from None
-        self._handle = self._handle or handle.options(method_name="answer", stream=True)
-        self._options = options
+        self._handle = handle.options(method_name="answer", stream=True)
 
     def delete(self) -> None:
         """End the replicas, if there are any; they finish what they run."""
@@ -111,7 +102,7 @@ class Replicas(Answerer):
 
     async def answer(self, given: Row, request_id: str) -> ResponseStream:
         """Yield the answer of a replica; if it dies, that is the last event of a stream."""
-        asked = (*await run_in_threadpool(_routing, given), given, request_id)
+        asked = await run_in_threadpool(_beginning, given), given, request_id
         try:
             async with asyncio.timeout(self._options.timeout + _GRACE_S):
                 start, response = await self._begin(asked)
@@ -200,8 +191,8 @@ async def _next(response: DeploymentResponseGenerator[Any]) -> Any:
         raise ReplicaLostError from error
 
 
-def _routing(given: Row) -> tuple[str, str]:
-    """Return a name of what the prompt begins with, and the model, of a request in which nothing has been checked.
+def _beginning(given: Row) -> str:
+    """Return a name of what the prompt begins with, of a request in which nothing has been checked.
 
     Tools, or the schema of an answer in JSON, take most of a prompt, and are prepared before they are decoded: requests
     that share them begin alike, whatever their messages are. The others begin with their first message, so that a
@@ -210,4 +201,4 @@ def _routing(given: Row) -> tuple[str, str]:
     field = next((field for field in ("tools", "response_format", "messages") if given.get(field)), "")
     value = given.get(field)
     begun = json.dumps([field, value[:1] if field == "messages" and isinstance(value, list) else value])
-    return sha256(begun.encode()).hexdigest(), str(given.get("model"))
+    return sha256(begun.encode()).hexdigest()
