@@ -24,7 +24,7 @@ PERIOD = {
 
 def grounded(value: Any, *texts: str, key: str = "value", schema: Any = TEXT) -> Grounding:
     spec = extract([documented("tool", **{key: schema})]).tools[0].parameter(key)
-    return ground(spec, value, ConversationIndex(Source(number, text) for number, text in enumerate(texts)))
+    return ground(spec, value, ConversationIndex(Source(number, text) for number, text in enumerate(texts)))[0]
 
 
 SAID = {
@@ -145,7 +145,7 @@ def test_results_of_tools_are_read_through_their_escapes() -> None:
     result = Message("tool", r'{"city": "Z\u00fcrich", "text": "now in:\nRome"}')
     spec = extract([documented("tool", value=TEXT)]).tools[0].parameter("value")
     for value in ("Zürich", "Rome"):
-        assert ground(spec, value, ConversationIndex(conversation_sources([result]))).spans
+        assert ground(spec, value, ConversationIndex(conversation_sources([result])))[0].spans
 
 
 @pytest.mark.parametrize(
