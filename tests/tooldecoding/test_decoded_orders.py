@@ -10,10 +10,9 @@ import pytest
 import torch
 from rich.console import Console
 
-from synthetic import ScriptedEngine, Writer, decode, synthetic
+from synthetic import ScriptedEngine, Weighted, Writer, decode, synthetic
 from tooldecoding.cli.decode import show_result
 from tooldecoding.decoding.calibration import ARGUMENT
-from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tokens.trie import Trie
@@ -106,18 +105,11 @@ def test_a_quote_behind_a_text_is_no_apostrophe(behind: str) -> None:
     assert result.calls[0].voted.arguments == {"a": "京"}
 
 
-class Torn(Writer):
-    """A model that likes what it writes as much as a token that no value has."""
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        found = super().next_logits(tokens).logits.clone()
-        found[self._texts.index(None)] = found.max()
-        return NextTokenLogits(torch.where(found < found.max(), -1e4, found))
-
-
 def test_the_logprob_of_a_value_is_the_mean_of_its_tokens() -> None:
     text, tools = "[f(a='one two three', b=12345)]", lookup(tool("f", parameter("a", "str"), parameter("b", "int")))
-    result = decode(Torn("x\n", text), "x\n", tools, format="pythonic", max_calls=1, order_limit=1)
+    ids, size = tuple(synthetic().tokenizer.encode(f"x\n{text}")), len(synthetic().table.texts)
+    engine = Weighted({ids: 1.0}, torch.full((size,), 1 / (size - 2)))  # all others together are as likely
+    result = decode(engine, "x\n", tools, format="pythonic", max_calls=1, order_limit=1)
     assert [p.logprob for p in result.calls[0].voted.parameters] == pytest.approx([math.log(0.5)] * 2, abs=1e-3)
 
 
