@@ -162,6 +162,12 @@ def test_an_object_needs_its_required_keys(value: Any, missing: tuple[str, ...])
     assert not listed.missing, "a list needs one item"
 
 
+def test_a_tuple_inside_of_an_object_is_said_by_its_items() -> None:
+    schema, value = {"properties": {"name": TEXT, "ends": {"type": "tuple"}}}, {"name": "Ann", "ends": ("Rome", "Oslo")}
+    spec = extract([documented("tool", value=schema)]).tools[0].parameter("value")
+    assert ground(spec, value, ConversationIndex([Source(0, "Ann, from Rome")]), lambda _: True)[1] == value
+
+
 def test_the_assistant_says_what_the_user_confirmed() -> None:
     proposed = Message("assistant", "In celsius for Rome?")
     agree = ("Yes, please.", "That sounds good, can you?", "好的", "d'accord", "👍", "Actually yes")
