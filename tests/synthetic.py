@@ -1,7 +1,7 @@
 """Decoders whose model is replaced by an engine of arbitrary taste, and the engines that tests share."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -93,6 +93,22 @@ class Eager(RandomEngine):
                 fits = [20.0 + 4 * len(t) if t and left.startswith(t) else 0.0 for t in self._texts]
                 logits = logits + torch.tensor(fits)
         return NextTokenLogits(logits)
+
+
+class Weighted(SyntheticEngine):
+    """A model of token sequences with weights; ``rest`` are the weights of all tokens wherever they stand."""
+
+    def __init__(self, paths: Mapping[tuple[int, ...], float], rest: torch.Tensor, can_roll_back: bool = True) -> None:
+        super().__init__(can_roll_back)
+        self._paths = paths
+        self._rest = rest
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        weights = self._rest.clone()
+        for path, weight in self._paths.items():
+            if path[: len(tokens)] == tokens and len(path) > len(tokens):
+                weights[path[len(tokens)]] += weight
+        return NextTokenLogits(weights.log())
 
 
 def likes(liked: bytes = b"", seed: int = 0, kind: str = "byte level", **fields: Any) -> RandomEngine:

@@ -23,10 +23,11 @@ _IMPLYING: Final[tuple[tuple[frozenset[JsonType], str], ...]] = (
 IMPLIED: Final = {keyword: types for types, keywords in _IMPLYING for keyword in keywords.split()}
 """In documentation, a keyword that says something of one type only implies the type."""
 
-_NAMES: Final = {
+TYPE_NAMES: Final = {
     "str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array", "tuple": "tuple",
     "dict": "object",
 }  # fmt: skip
+"""Kind of a normalised type -> its name in a schema; ``tuple`` is none of JSON Schema."""
 _STANDARD: Final[dict[str, frozenset[JsonType]]] = {**{one: frozenset({one}) for one in JSON_TYPES}, "number": NUMBERS}
 
 
@@ -55,7 +56,7 @@ def json_types_named(name: str) -> frozenset[JsonType]:
     found = value_type(name)
     types = frozenset[JsonType]()
     for branch in found.any_of or (found,):
-        named = _NAMES.get(branch.kind)
+        named = TYPE_NAMES.get(branch.kind)
         types |= JSON_TYPES if named is None else _STANDARD.get(named, _STANDARD["array"])
     return types | {"null"} if found.nullable else types
 
@@ -72,7 +73,7 @@ def type_schema(of: ValueType) -> dict[str, Any]:
     """The schema of a type. Objects have their documented keys only; an enum takes precedence over its type."""
     if of.enum:
         return {"enum": [*of.enum, *([None] if of.nullable else [])]}
-    row: dict[str, Any] = {} if of.kind == "any" else {"type": _NAMES[of.kind]}
+    row: dict[str, Any] = {} if of.kind == "any" else {"type": TYPE_NAMES[of.kind]}
     if of.any_of:
         row = {"anyOf": [type_schema(branch) for branch in of.any_of]}
     elif of.kind == "dict" and of.properties:

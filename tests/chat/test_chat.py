@@ -62,7 +62,10 @@ class TestAnswers:
         assert (reply.finish_reason, reply.valid, reply.errors) == ("tool_calls", True, ())
         assert reply.result.call_format.name == "hermes" and str(reply) == CALL
         [call] = reply.calls
-        assert call.voted.parameters[0].votes == 1 and 0 < call.confidence("minutes") <= 1
+        assert call.voted.parameters[0].votes == 1 and 0 < call.confidence("minutes") == call.confidences[0] <= 1
+        assert str(call) == "set_timer(minutes=7)" in repr(call) and "valid" in repr(reply.result)
+        with pytest.raises(KeyError):
+            call.confidence("label")
         as_json = json.loads(json.dumps(reply.to_json("x")))
         assert as_json["message"] == reply.message and as_json["calls"][0]["parameters"][0]["votes"] == 1
 

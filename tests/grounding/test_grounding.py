@@ -24,7 +24,7 @@ PERIOD = {
 
 def grounded(value: Any, *texts: str, key: str = "value", schema: Any = TEXT) -> Grounding:
     spec = extract([documented("tool", **{key: schema})]).tools[0].parameter(key)
-    return ground(spec, value, ConversationIndex(Source(number, text) for number, text in enumerate(texts)))
+    return ground(spec, value, ConversationIndex(Source(number, text) for number, text in enumerate(texts)))[0]
 
 
 SAID = {
@@ -145,7 +145,7 @@ def test_results_of_tools_are_read_through_their_escapes() -> None:
     result = Message("tool", r'{"city": "Z\u00fcrich", "text": "now in:\nRome"}')
     spec = extract([documented("tool", value=TEXT)]).tools[0].parameter("value")
     for value in ("Zürich", "Rome"):
-        assert ground(spec, value, ConversationIndex(conversation_sources([result]))).spans
+        assert ground(spec, value, ConversationIndex(conversation_sources([result])))[0].spans
 
 
 @pytest.mark.parametrize(
@@ -160,6 +160,12 @@ def test_an_object_needs_its_required_keys(value: Any, missing: tuple[str, ...])
     assert grounded(value, "from Monday to Friday", schema=PERIOD).missing == missing
     listed = grounded([value, {"start": "Monday", "end": "Friday"}], "from Monday to Friday", schema={"items": PERIOD})
     assert not listed.missing, "a list needs one item"
+
+
+def test_a_tuple_inside_of_an_object_is_said_by_its_items() -> None:
+    schema, value = {"properties": {"name": TEXT, "ends": {"type": "tuple"}}}, {"name": "Ann", "ends": ("Rome", "Oslo")}
+    spec = extract([documented("tool", value=schema)]).tools[0].parameter("value")
+    assert ground(spec, value, ConversationIndex([Source(0, "Ann, from Rome")]), lambda _: True)[1] == value
 
 
 def test_the_assistant_says_what_the_user_confirmed() -> None:

@@ -10,10 +10,9 @@ import pytest
 import torch
 from rich.console import Console
 
-from synthetic import ScriptedEngine, Writer, decode, synthetic
+from synthetic import ScriptedEngine, Weighted, Writer, decode, synthetic
 from tooldecoding.cli.decode import show_result
 from tooldecoding.decoding.calibration import ARGUMENT
-from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.tokens.trie import Trie
@@ -56,63 +55,47 @@ def test_a_further_call_reads_the_voted_one_nearest_to_documentation_order(keys:
         assert [call.name for call in result.calls] == ["f", "g"], result.text
 
 
-@pytest.mark.parametrize(
-    ("name", "wish", "value"),
-    [
-        ("pythonic", "f(a='I'm late, don't wait')]", "I'm late, don't wait"),
-        ("pythonic", "f(a='the dogs' bone')]", "the dogs"),
-        ("pythonic", "f(a=['O'Brien', 'Ann's'])]", ["O'Brien", "Ann's"]),
-        ("pythonic", "f(a='It'", "It"),
-        ("api-bank", "f(a='I'm late, don't wait')]", "I'm late, don't wait"),
-        ("hermes", """{"name": "f", "arguments": {"a": "I'm"}}""", "I'm"),
-        ("qwen-xml", "<function=f>\n<parameter=a>\nI'm O'Neill\n</parameter>\n</function>", "I'm O'Neill"),
-    ],
-)
-def test_an_apostrophe_that_is_not_escaped_is_a_part_of_the_text(name: str, wish: str, value: Any) -> None:
-    wanted = {"pythonic": "[", "api-bank": "["}.get(name, "<tool_call>\n") + wish
-
-    def continuation(written: str) -> str:
-        text = re.sub(r"\\(['\"])", r"\1", written.partition("\n")[2])
-        return wanted[len(text) :] if wanted.startswith(text) else ""
-
-    tools = lookup(tool("f", parameter("a", "list" if isinstance(value, list) else "str")))
-    engine = ScriptedEngine(synthetic().table.texts, continuation)
-    result = decode(engine, "x\n", tools, format=name, order_limit=1, max_calls=1, max_value_tokens=40)
-    assert result.calls[0].voted.arguments == {"a": value}
-
-
 PATH = r"C:\Users\bob\new.txt"
+BACKSLASHES = [
+    (f"Open {PATH}, please.", PATH, PATH),
+    (f'Open "{PATH}".', PATH, PATH),
+    (f"Open {PATH}.", PATH.replace("\\", "\\\\"), PATH),  # the model escapes by itself
+    (r"Open \\host\temp\a.", r"\\host\temp\a", r"\\host\temp\a"),
+    (r"Find ^\d+\.txt$ there.", r"^\d+\.txt$", r"^\d+\.txt$"),
+    ("List C:\\temp\\ now.", "C:\\temp\\", "C:\\temp\\"),
+    (r'Result: {"text": "one\ntwo"}', r"one\ntwo", "one\ntwo"),
+    (r"Split at \n here.", r"\n", "\n"),
+]
 
 
-@pytest.mark.parametrize("form", ["pythonic", "hermes", "mistral-args", "qwen-xml"])
 @pytest.mark.parametrize(
-    ("said", "written", "value"),
+    ("form", "said", "written", "value"),
     [
-        (f"Open {PATH}, please.", PATH, PATH),
-        (f'Open "{PATH}".', PATH, PATH),
-        (f"Open {PATH}.", PATH.replace("\\", "\\\\"), PATH),  # the model escapes by itself
-        (r"Open \\host\temp\a.", r"\\host\temp\a", r"\\host\temp\a"),
-        (r"Find ^\d+\.txt$ there.", r"^\d+\.txt$", r"^\d+\.txt$"),
-        ("List C:\\temp\\ now.", "C:\\temp\\", "C:\\temp\\"),
-        (r'Result: {"text": "one\ntwo"}', r"one\ntwo", "one\ntwo"),
-        (r"Split at \n here.", r"\n", "\n"),
+        ("pythonic", "x", "I'm late, don't wait", "I'm late, don't wait"),
+        ("pythonic", "x", "the dogs' bone", "the dogs"),
+        ("pythonic", "x", "O'Brien', 'Ann's", ["O'Brien", "Ann's"]),
+        ("pythonic", "x", "It", "It"),
+        ("api-bank", "x", "I'm late, don't wait", "I'm late, don't wait"),
+        ("hermes", "x", "I'm", "I'm"),
+        ("qwen-xml", "x", "I'm O'Neill", "I'm O'Neill"),
+        *((form, *case) for form in ("pythonic", "hermes", "mistral-args") for case in BACKSLASHES),
+        *(("qwen-xml", *case) for case in BACKSLASHES[:2]),  # it has no escapes
     ],
 )
-def test_backslashes_of_the_conversation_stay(form: str, said: str, written: str, value: str) -> None:
-    if form == "qwen-xml" and written != PATH:
-        return  # it has no escapes
-    prompt, wanted = f"{said}\n", CALL_FORMATS[form].render([Call("f", {"a": "@", "b": 1})]).replace("@", written)
+def test_escapes_that_the_model_forgets_are_written(form: str, said: str, written: str, value: Any) -> None:
+    arguments = {"a": ["@"] if isinstance(value, list) else "@"} | ({"b": 1} if "\\" in written else {})
+    wanted = CALL_FORMATS[form].render([Call("f", arguments)]).replace("@", written)
 
     def continuation(text: str) -> str:
-        begun = text[len(prompt) :]
-        begun = begun if wanted.startswith(begun) else begun.replace("\\\\", "\\")
-        return wanted[len(begun) :] if wanted.startswith(begun) else ""
+        begun = text[len(said) + 1 :]
+        meant = begun if wanted.startswith(begun) else re.sub(r"\\(['\"\\])", r"\1", begun)
+        return wanted[len(meant) :] if wanted.startswith(meant) else ""
 
-    tools = lookup(tool("f", parameter("a", "str"), parameter("b", "int")))
+    specs = [parameter(key, {"a": type(arguments["a"]).__name__, "b": "int"}[key]) for key in arguments]
     engine = ScriptedEngine(synthetic().table.texts, continuation)
     options = {"format": form, "order_limit": 1, "max_calls": 1, "max_value_tokens": 60}
-    result = decode(engine, prompt, tools, **options)
-    assert result.calls[0].voted.arguments == {"a": value, "b": 1}, result.text
+    result = decode(engine, f"{said}\n", lookup(tool("f", *specs)), **options)
+    assert result.calls[0].voted.arguments == arguments | {"a": value}, result.text
 
 
 @pytest.mark.parametrize("behind", ["\uff0cb='京')]", "的", "9", " b"])
@@ -122,18 +105,11 @@ def test_a_quote_behind_a_text_is_no_apostrophe(behind: str) -> None:
     assert result.calls[0].voted.arguments == {"a": "京"}
 
 
-class Torn(Writer):
-    """A model that likes what it writes as much as a token that no value has."""
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        found = super().next_logits(tokens).logits.clone()
-        found[self._texts.index(None)] = found.max()
-        return NextTokenLogits(torch.where(found < found.max(), -1e4, found))
-
-
 def test_the_logprob_of_a_value_is_the_mean_of_its_tokens() -> None:
     text, tools = "[f(a='one two three', b=12345)]", lookup(tool("f", parameter("a", "str"), parameter("b", "int")))
-    result = decode(Torn("x\n", text), "x\n", tools, format="pythonic", max_calls=1, order_limit=1)
+    ids, size = tuple(synthetic().tokenizer.encode(f"x\n{text}")), len(synthetic().table.texts)
+    engine = Weighted({ids: 1.0}, torch.full((size,), 1 / (size - 2)))  # all others together are as likely
+    result = decode(engine, "x\n", tools, format="pythonic", max_calls=1, order_limit=1)
     assert [p.logprob for p in result.calls[0].voted.parameters] == pytest.approx([math.log(0.5)] * 2, abs=1e-3)
 
 

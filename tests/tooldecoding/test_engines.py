@@ -4,8 +4,10 @@ Nobody else's logits change when a prompt joins or leaves, and memory is bounded
 """
 
 import math
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -61,13 +63,14 @@ class Guest:
 
 @dataclass
 class Traffic:
-    """Drives an engine at random and compares its logits with the model's own behind each branch's tokens."""
+    """Drives an engine at random and compares its logits with those ``alone``, behind each branch's tokens."""
 
     engine: Engine
-    model: Any = None
+    alone: Callable[[list[int], int], torch.Tensor] | None = None
     random: Random = field(default_factory=lambda: Random(0))
     longest: int = 90
     most: int = 6
+    difference: float = 1e-4
     guests: list[Guest] = field(default_factory=list)
     left: list[BranchId] = field(default_factory=list)
     joined: int = 0
@@ -130,9 +133,9 @@ class Traffic:
             guest.positions += len(feed.tokens)
             passing.append(guest)
             assert len(found) == feed.speculative + 1
-            if self.model is not None:
-                own = torch.stack([logits.logits for logits in found])
-                torch.testing.assert_close(own.cpu(), alone(tokens, self.model, len(own)), atol=1e-4, rtol=1e-4)
+            if self.alone is not None:
+                own, expected = torch.stack([logits.logits for logits in found]), self.alone(tokens, len(found))
+                torch.testing.assert_close(own.cpu(), expected, atol=self.difference, rtol=self.difference)
         for guest in passing:
             assert (guest.usage.positions, guest.usage.forward_passes) == (guest.positions, guest.passes)
 
@@ -167,7 +170,7 @@ class Traffic:
         self.left.append(guest.root)
 
 
-def alone(tokens: list[int], model: Any = MODEL, count: int = 1) -> torch.Tensor:
+def alone(tokens: list[int], count: int = 1, model: Any = MODEL) -> torch.Tensor:
     """The model's own logits behind each of the last tokens."""
     with torch.inference_mode():
         found: torch.Tensor = model(torch.tensor([tokens])).logits[0, -count:].float()
@@ -181,7 +184,7 @@ def test_who_joins_and_leaves_changes_nothing(kind: Any, shape: str, caching: bo
         engine = RecurrentEngine(own)
     else:
         engine = kind(LanguageModel(own), PrefixCache(1 << 20) if caching else None)
-    traffic = Traffic(engine, model, Random(int(caching)))
+    traffic = Traffic(engine, partial(alone, model=model), Random(int(caching)))
     traffic.run(40)
     assert traffic.joined > 10
     assert (traffic.reused > 0) == caching

@@ -11,12 +11,11 @@ import torch
 
 from boundaries.judge import Wanter
 from boundaries.vocabularies import FOUND, needs_vocabularies, real_decoder
-from synthetic import decode, synthetic
-from tooldecoding.engines.logits import NextTokenLogits
+from synthetic import Weighted, decode, synthetic
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import DecodeResult
-from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
+from tooldecoding.testing import SyntheticDecoder
 from tools import lookup, parameter, tool
 
 PROMPT = "Question: the weather?\n"
@@ -72,26 +71,6 @@ def test_as_many_calls_as_the_model_writes(name: str, marked: bool) -> None:
     assert count > 2 * len(PARALLEL)
 
 
-class Shares(SyntheticEngine):
-    """A model that writes a call, and behind it texts with given probabilities, in single tokens."""
-
-    def __init__(self, before: str, shares: dict[str, float], can_roll_back: bool) -> None:
-        super().__init__(can_roll_back)
-        table = synthetic("marks").table
-        self._texts = table.texts
-        self._shares = {table.special.bound(before + text).encode(): share for text, share in shares.items()}
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        text = b"".join(self._texts[token] or b"" for token in tokens)
-        shares = torch.full((len(self._texts),), 1e-12)
-        for whole, share in self._shares.items():
-            if whole.startswith(text) and whole != text:
-                rest = whole[len(text) :]
-                _, token = max((len(t), n) for n, t in enumerate(self._texts) if t and rest.startswith(t))
-                shares[token] += share
-        return NextTokenLogits(shares.log())
-
-
 CALL = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
 AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "days": 3}}\n</tool_call></s>'
 
@@ -110,6 +89,8 @@ AGAIN = '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Rome", "day
     ],
 )
 def test_all_spellings_of_a_call_against_all_ends(shares: dict[str, float], number: int, can_roll_back: bool) -> None:
-    engine = Shares(PROMPT + CALL, shares, can_roll_back)
+    encode, table = synthetic("marks").tokenizer.encode, synthetic("marks").table
+    paths = {tuple(encode(PROMPT + CALL + text)): share for text, share in shares.items()}
+    engine = Weighted(paths, torch.full((len(table.texts),), 1e-12), can_roll_back)
     result = decode(engine, PROMPT, TOOLS, "marks", format="hermes", tool_choice="required", order_limit=1)
     assert len(result.calls) == number and result.valid

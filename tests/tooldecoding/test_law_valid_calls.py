@@ -106,17 +106,11 @@ class Measured(RandomEngine):
         return answers
 
 
-def of_few_positions(size: int) -> Any:
-    """A model with so many positions."""
-    model = tiny_model("gpt2", len(TOKENIZER))
-    config = type(model.config).from_dict(model.config.to_dict())
-    config.n_positions = config.max_position_embeddings = size
-    return type(model)(config).eval()
-
-
 @pytest.fixture(scope="module")
 def narrow() -> SyntheticDecoder:
-    return SyntheticDecoder(of_few_positions(1024), TOKENIZER)
+    decoder = SyntheticDecoder(tiny_model("llama", len(TOKENIZER)), TOKENIZER)
+    decoder.context = 1024
+    return decoder
 
 
 TREE = {"type": "object", "properties": {"next": {"$ref": "#/properties/tree"}}}

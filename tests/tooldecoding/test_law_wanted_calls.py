@@ -24,11 +24,10 @@ from boundaries.values import demand_made_up
 from boundaries.vocabularies import FOUND, decoder_with, needs_vocabularies, real_decoder
 from data import DATA, needs_data
 from lookup.dictionary import ToolSpec
-from synthetic import decode
+from synthetic import Weighted, decode
 from tiny_models import of_bytes, of_pieces, tiny_model
-from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.models.loading import load_tokenizer
-from tooldecoding.testing import SyntheticDecoder, SyntheticEngine
+from tooldecoding.testing import SyntheticDecoder
 from tools import lookup, parameter, tool
 
 PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
@@ -184,24 +183,6 @@ WANTED = [
 PROMPT = "API-Request: "
 
 
-class Wishes(SyntheticEngine):
-    """A model of texts with weights, in the tokenizer's own tokens; of all else, it takes what is longest."""
-
-    def __init__(
-        self, texts: Sequence[bytes | None], weights: dict[tuple[int, ...], float], can_roll_back: bool
-    ) -> None:
-        super().__init__(can_roll_back)
-        self._lengths = torch.tensor([float(len(text or b"")) for text in texts])
-        self._weights = weights
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        shares = torch.exp(self._lengths - 20)
-        for wish, weight in self._weights.items():
-            if wish[: len(tokens)] == tokens and len(wish) > len(tokens):
-                shares[wish[len(tokens)]] += weight
-        return NextTokenLogits(shares.log())
-
-
 @pytest.mark.parametrize("can_roll_back", [True, False])
 @pytest.mark.parametrize(("format", "wanted", "merges"), WANTED)
 def test_wishes_that_are_not_permitted_leave_no_trace(
@@ -220,64 +201,41 @@ def test_wishes_that_are_not_permitted_leave_no_trace(
         astray = [text + more for text in begun for more in ASTRAY[text]]
         weights = {tuple(own.encode(PROMPT + text + "\n")): 3.0 for text in astray}
         weights[tuple(own.encode(PROMPT + wanted + "\n"))] = 1.0
-        engine = Wishes(decoder.table.texts, weights, can_roll_back)
+        lengths = torch.tensor([float(len(text or b"")) for text in decoder.table.texts])
+        engine = Weighted(weights, torch.exp(lengths - 20), can_roll_back)  # of all else, what is longest
         result = decode(engine, PROMPT, tools, decoder, format=format, tool_choice="required", order_limit=1)
         assert result.text == wanted, (subset, result.text)
 
 
-Shares = Mapping[str, Mapping[str, float]]
-"""Text so far -> the texts of tokens and their probabilities."""
-LISTS = {
-    "a": {"=[": 0.5, "=['": 0.2, "x": 0.3},
-    "=[": {"x": 0.4, "',": 0.15, "]": 0.3},
-    "=['": {"x": 1.0},
-    "['x": {"'": 1.0},
-    "x'": {"]": 1.0},
-}
+Weights = Mapping[tuple[str, ...], float]
+"""The texts of tokens that are wanted one behind the other."""
+LISTS = {("=[", "x"): 0.2, ("=[", "',"): 0.075, ("=[", "]"): 0.15, ("=['", "x", "'", "]"): 0.2, ("x",): 0.3}
 """No text that may follow ``=[`` is as likely as ``=['``; all together are."""
-MEMBERS = {"a": {"=": 0.6, "='": 0.3}, "=": {"T": 0.9, "'": 1e-5, "'d": 1e-4}, "='": {"T": 0.7, "d": 0.1}}
+MEMBERS = {("=", "T"): 0.54, ("=", "'"): 6e-6, ("=", "'d"): 6e-5, ("='", "T"): 0.21, ("='", "d"): 0.03}
 """A text without quotes is wanted behind ``=``."""
-NAMES = {
-    "[": {"F": 0.3, "B": 0.2, "Buy": 0.02},
-    "F": {"x": 0.9, "i": 0.001},
-    "B": {"U": 0.9, "u": 0.001},
-    "Bu": {"s": 0.6, "y": 0.1},
-}
+NAMES = {("F", "x"): 0.27, ("F", "i"): 3e-4, ("B", "U"): 0.18, ("B", "u", "s"): 1e-4, ("Buy",): 0.02}
 """No name is wanted behind ``F``, nor behind ``B``."""
-CLOSED = {"": {")]": 0.6, "u": 0.2, "h": 0.2}}
+CLOSED = {(")]",): 0.6, ("u",): 0.2, ("h",): 0.2}
 """``)`` alone is never wanted: the longer token speaks for the end that it begins with."""
 
 
-class Behind(SyntheticEngine):
-    """The probabilities of tokens by what the text ends with, the longest ending that is known."""
-
-    def __init__(self, texts: Sequence[bytes | None], shares: Shares) -> None:
-        super().__init__()
-        self._texts = texts
-        self._shares = shares
-
-    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
-        written = b"".join(self._texts[token] or b"" for token in tokens).decode(errors="replace")
-        ending = max((end for end in self._shares if written.endswith(end)), key=len, default="")
-        shares = {text.encode(): share for text, share in self._shares.get(ending, {}).items()}
-        return NextTokenLogits(torch.tensor([shares.get(text or b"", 1e-9) for text in self._texts]).log())
-
-
 @pytest.mark.parametrize(
-    ("shares", "tools", "expected", "words"),
+    ("begun", "weights", "tools", "expected", "words"),
     [
-        (LISTS, [tool("f", parameter("a", "list", items="str"))], "[f(a=['x'])]", ["=[", "=['", "',"]),
-        (MEMBERS, [tool("f", parameter("a", "str", enum=["T", "d"]))], "[f(a='T')]", ["='", "'d"]),
-        (NAMES, list(map(tool, ["Fi", "Fo", "Buy", "Bus"])), "[Buy()]", ["Fi", "Bu", "Buy"]),
-        (CLOSED, [tool("f", *(parameter(key, "bool", required=False) for key in ("unit", "hour")))], "[f()]", [")]"]),
+        ("[f(a", LISTS, [tool("f", parameter("a", "list", items="str"))], "[f(a=['x'])]", ["=[", "=['", "',"]),
+        ("[f(a", MEMBERS, [tool("f", parameter("a", "str", enum=("T", "d")))], "[f(a='T')]", ["='", "'d"]),
+        ("[", NAMES, list(map(tool, ["Fi", "Fo", "Buy", "Bus"])), "[Buy()]", ["Fi", "Bu", "Buy"]),
+        ("[f(", CLOSED, [tool("f", *(parameter(key, "bool", False) for key in ("unit", "hour")))], "[f()]", [")]"]),
     ],
     ids=["a list", "a member", "a name", "an end"],
 )
 def test_a_token_counts_with_what_may_follow_it(
-    shares: Shares, tools: Sequence[ToolSpec], expected: str, words: list[str]
+    begun: str, weights: Weights, tools: Sequence[ToolSpec], expected: str, words: list[str]
 ) -> None:
     own = of_bytes(words, [(word[:-1], word[-1]) for word in words])
     decoder = SyntheticDecoder(tiny_model("llama", 256 + len(words)), own)
+    texts, start = decoder.table.texts, own.encode(PROMPT + begun)
+    paths = {(*start, *(texts.index(text.encode()) for text in path)): weight for path, weight in weights.items()}
     fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "required", "order_limit": 1, "max_calls": 1}
-    result = decode(Behind(decoder.table.texts, shares), PROMPT, lookup(*tools), decoder, **fields)
+    result = decode(Weighted(paths, torch.full((len(texts),), 1e-9)), PROMPT, lookup(*tools), decoder, **fields)
     assert result.text == expected

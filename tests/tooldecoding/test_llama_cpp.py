@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -56,7 +57,7 @@ def factory(file: Path, cached_mb: int = 0) -> llama_cpp_engine.LlamaCppFactory:
 @pytest.mark.parametrize("caching", [False, True])
 def test_who_joins_and_leaves_changes_nothing(files: dict[str, Path], caching: bool) -> None:
     engine = factory(files["F32"], 8 * caching)()
-    traffic = Traffic(engine, MODEL, Random(int(caching)))
+    traffic = Traffic(engine, partial(alone, model=MODEL), Random(int(caching)))
     traffic.run(60)
     assert traffic.joined > 10 and (traffic.reused > 0) == caching
     traffic.close()
@@ -65,30 +66,17 @@ def test_who_joins_and_leaves_changes_nothing(files: dict[str, Path], caching: b
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_tree_is_its_lines(files: dict[str, Path], kind: str) -> None:
-    random, make = Random(0), factory(files[kind])
-    tree, line = make(), make()
+    make = factory(files[kind])
+    line = make()
 
-    def some(most: int) -> list[int]:
-        return [random.randrange(5, 250) for _ in range(random.randint(1, most))]
+    def as_a_line(tokens: list[int], count: int) -> torch.Tensor:
+        [root] = line.open(1)
+        parts = [tokens[: len(tokens) - count], *([token] for token in tokens[-count:])]
+        found = [line.extend([Feed(root, part)])[0][0].logits for part in parts if part]
+        line.close(root)
+        return torch.stack(found[-count:])
 
-    [root] = tree.open(1)
-    written = {root: some(60)}
-    tree.extend([Feed(root, written[root])])
-    for _ in range(25):
-        if len(written) < 12 and random.random() < 0.6:
-            branch = random.choice(list(written))
-            written[tree.fork(branch)] = list(written[branch])
-        feeds = [Feed(branch, tokens := some(4), len(tokens) - 1) for branch in written if random.random() < 0.7]
-        for feed, found in zip(feeds, tree.extend(feeds) if feeds else (), strict=True):
-            written[feed.branch] += feed.tokens
-            [alone] = line.open(1)
-            line.extend([Feed(alone, written[feed.branch][:-1])])
-            [[own]] = line.extend([Feed(alone, written[feed.branch][-1:])])
-            line.close(alone)
-            assert torch.equal(found[-1].logits, own.logits)
-            if feed.speculative and random.random() < 0.5:
-                tree.drop(feed.branch, feed.speculative)
-                del written[feed.branch][-feed.speculative :]
+    Traffic(make(), as_a_line, difference=0).run(25)
 
 
 @pytest.mark.parametrize("worth", [32, 0])
@@ -113,7 +101,7 @@ def test_the_cache_grows(files: dict[str, Path]) -> None:
     engine.extend([Feed(root, text) for root, text in zip(roots, texts, strict=True)])
     assert engine._cache._positions == 8192
     for [found], text in zip(engine.extend([Feed(root, [9]) for root in roots]), texts, strict=True):
-        torch.testing.assert_close(found.logits, alone([*text, 9], MODEL)[0], atol=1e-3, rtol=1e-3)
+        torch.testing.assert_close(found.logits, alone([*text, 9], model=MODEL)[0], atol=1e-3, rtol=1e-3)
 
 
 def test_the_cache_of_a_model_that_rotates_by_length_grows_no_further(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from transformers import PreTrainedTokenizerFast
 
 from command_line import CASES
 from lookup.errors import DocumentationError
-from synthetic import Writer, decode
 from tiny_models import byte_level_tokenizer, sentencepiece_tokenizer, tiny_model
 from tooldecoding import Request, ToolDecoder, tool_decoding
 from tooldecoding.chat.probe import chat_prompt
@@ -26,7 +25,7 @@ from tooldecoding.engines.batched_engine import BatchedEngine
 from tooldecoding.errors import ConfigError, ModelError, PromptError
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.options import DecodeOptions
-from tools import WEATHER, lookup, parameter, tool
+from tools import WEATHER, lookup, tool
 
 TEMPLATE = (
     "{{ bos_token }}{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}\n{% endfor %}"
@@ -136,18 +135,6 @@ def test_what_is_no_option_and_no_documentation(tools: Any, fields: Any, error: 
     for make in (partial(ToolDecoder, DECODER.model, TOKENIZER), partial(tool_decoding, TOKENIZER, DOCUMENTED)):
         with pytest.raises(ConfigError, match="unknown option 'nonsense'"):
             make(nonsense=1)
-
-
-def test_a_call_has_a_name_and_arguments() -> None:
-    text, tools = "[F(x='7')]", lookup(tool("F", parameter("x", "int")))
-    result = decode(Writer("go on\n", text), "go on\n", tools, max_calls=1)
-    assert str(result) == result.text == text
-    [call] = result.calls
-    assert (call.name, call.arguments, str(call)) == ("F", {"x": 7}, "F(x=7)")
-    assert call.confidence("x") == call.confidences[0]
-    assert "F(x=7)" in repr(call) and "valid" in repr(result)
-    with pytest.raises(KeyError):
-        call.confidence("y")
 
 
 REFERENCE = load_tokenizer("reference")

@@ -14,6 +14,7 @@ from typing import Any, Final
 from lookup import LookupDictionary, ParameterSpec, ToolSpec, ValueType, extract
 from lookup.dictionary import MISSING
 from lookup.extract import OnDuplicate
+from lookup.schema.json_types import TYPE_NAMES
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_options import Detail
 
@@ -23,15 +24,7 @@ PromptFor = Callable[[str], str]
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
 """Where tools as data have their JSON Schema: OpenAI's, MCP's, Anthropic's."""
 
-_JSON_TYPES: Final = {
-    "str": "string",
-    "int": "integer",
-    "float": "number",
-    "bool": "boolean",
-    "list": "array",
-    "tuple": "array",
-    "dict": "object",
-}
+_JSON_TYPES: Final = TYPE_NAMES | {"tuple": "array"}
 """Normalised type -> JSON Schema type."""
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s(?=[^a-z])|(?<=[。！？])")

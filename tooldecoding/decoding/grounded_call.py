@@ -1,7 +1,7 @@
 """A voted call beside the conversation: what nobody said is left out where it may be, and marked where it may not."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,7 +13,7 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.grounding.grounding import ASKING, ground, is_named, said_parts
+from tooldecoding.grounding.grounding import ASKING, ground, is_named
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, TypeCheckError, VotedParameter, check_value, merge
@@ -46,11 +46,15 @@ def grounded_vote(
     if index is None:
         return call
     specs = {spec.name: spec for spec in tool.parameters}
-    found = {p.key: ground(specs[p.key], p.value, index) for p in voted.parameters}
+    shortens = options.optional_arguments == "grounded"
+    found, said = {}, {}
+    for p in voted.parameters:
+        may_leave_out = partial(_may_be_asked, specs[p.key], tool.name, options)
+        found[p.key], said[p.key] = ground(specs[p.key], p.value, index, may_leave_out)
     unsaid = [
         p
         for p in voted.parameters
-        if options.optional_arguments == "grounded"
+        if shortens
         and not specs[p.key].required
         and not found[p.key].spans
         and not is_named(p.key, index)
@@ -58,9 +62,7 @@ def grounded_vote(
     ]
     kept = _without(list(voted.parameters), unsaid, tool)
     whole = {p.key: p.value for p in kept}
-    if options.optional_arguments == "grounded":
-        kept = _said_parts(kept, tool, options, index)
-        found |= {p.key: ground(specs[p.key], p.value, index) for p in kept if p.value != whole[p.key]}
+    kept = _shortened(kept, said, tool) if shortens else kept
     paths = [
         f"{p.key}.{part}".removesuffix(".")
         for p in kept
@@ -75,17 +77,12 @@ def grounded_vote(
     return replace(call, voted=voted, groundings=groundings, ungrounded=tuple(paths), left_out=tuple(left_out))
 
 
-def _said_parts(
-    parameters: list[VotedParameter], tool: ToolSpec, options: DecodeOptions, index: ConversationIndex
-) -> list[VotedParameter]:
-    """Return parameters without those optional keys inside of their values that nobody said, as the types allow."""
+def _shortened(parameters: list[VotedParameter], said: Mapping[str, Any], tool: ToolSpec) -> list[VotedParameter]:
+    """Return parameters with what was said of their values, as the types allow."""
     shorter = []
     for parameter in parameters:
-        spec = tool.parameter(parameter.key)
-        may_leave_out = partial(_may_be_asked, spec, tool.name, options)
-        said = said_parts(spec, parameter.value, index, may_leave_out)
         with suppress(TypeCheckError):
-            parameter = replace(parameter, value=check_value(said, spec))
+            parameter = replace(parameter, value=check_value(said[parameter.key], tool.parameter(parameter.key)))
         shorter.append(parameter)
     return shorter if _obeys(shorter, tool) else parameters
 
@@ -133,7 +130,7 @@ def optional_to_offer(
         if not _may_be_asked(key, spec.name, options):
             return True
         values = (read_value(literal, key, tool.call_format.notation) for literal in choices)
-        return any(ground(key, value, index).spans for value in values)
+        return any(ground(key, value, index)[0].spans for value in values)
 
     return [key for key in spec.optional if sayable(key)]
 

@@ -20,7 +20,7 @@ from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Nee
 from tooldecoding.engines.language_model import LanguageModel, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.passes import in_pieces, masked_tokens, padding_worth_a_pass
-from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
+from tooldecoding.engines.prefix_cache import CachedBranch, CachedPrompt, PrefixCache, States
 
 
 class StackedCache(Cache):
@@ -79,15 +79,12 @@ class StackedCache(Cache):
 
 
 @dataclass(eq=False)
-class _BatchedBranch:
-    prompt: CachedPrompt
+class _BatchedBranch(CachedBranch):
     length: int = 0
     states: States = field(default_factory=list)
     """Keys and values of its tokens. None of them is written to, so that forks share them."""
     in_pass: bool = False
     """Whether they are views of what the latest pass has stacked."""
-    as_announced: bool = True
-    """Whether all its tokens so far are those of the announced prompt."""
 
     def first(self, count: int) -> States:
         """Return the keys and values of its first tokens."""
@@ -200,9 +197,7 @@ class BatchedEngine(Engine):
         for feed, branch in zip(feeds, fed, strict=True):
             branch.in_pass = True
             branch.length += len(feed.tokens)
-            branch.as_announced &= branch.prompt.is_continued(branch.length, feed.tokens)
-            if branch.as_announced:
-                branch.prompt.store(branch.length, branch.copied)
+            branch.note(branch.length, feed.tokens, branch.copied)
         self._count(feeds, width, cache.before + width)
         return logits
 

@@ -19,7 +19,7 @@ import torch
 
 from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.logits import LogitRows, NextTokenLogits
-from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache
+from tooldecoding.engines.prefix_cache import CachedBranch, CachedPrompt, PrefixCache
 from tooldecoding.errors import ModelError
 from tooldecoding.models.llama_cpp import LlamaCppModel, last_messages, library
 from tooldecoding.options import Strategy
@@ -161,13 +161,10 @@ class SequenceCache:
         self._free_context.atexit = False  # a thread may still use it then
 
 
-@dataclass
-class _Branch:
-    prompt: CachedPrompt
+@dataclass(eq=False)
+class _Branch(CachedBranch):
     sequence: int
     length: int = 0
-    as_announced: bool = True
-    """Whether all its tokens so far are those of the announced prompt."""
 
 
 class LlamaCppEngine(Engine):
@@ -270,10 +267,8 @@ class LlamaCppEngine(Engine):
     def _note(self, feed: Feed, branch: _Branch) -> None:
         """Note what a branch got, and keep its prompt as soon as all of it is computed."""
         branch.length += len(feed.tokens)
-        branch.as_announced &= branch.prompt.is_continued(branch.length, feed.tokens)
-        if branch.as_announced:
-            with suppress(ModelError):  # there is no sequence left: it is only not kept
-                branch.prompt.store(branch.length, lambda length: self._cache.new(branch.sequence, length))
+        with suppress(ModelError):  # there is no sequence left: it is only not kept
+            branch.note(branch.length, feed.tokens, lambda length: self._cache.new(branch.sequence, length))
         usage = branch.prompt.usage
         usage.cache_bytes = self._bytes * (usage.reused_positions + usage.positions)  # with what was dropped
 

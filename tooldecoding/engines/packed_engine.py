@@ -27,7 +27,7 @@ from tooldecoding.engines.passes import (
     share_passes,
     share_runs,
 )
-from tooldecoding.engines.prefix_cache import CachedPrompt, PrefixCache, States
+from tooldecoding.engines.prefix_cache import CachedBranch, CachedPrompt, PrefixCache, States
 from tooldecoding.engines.slot_cache import Placement, RowRun, SlotCache
 
 
@@ -38,13 +38,12 @@ class _Prompt(CachedPrompt):
     row: PackedRow = field(default_factory=PackedRow)
 
 
-@dataclass
-class _PackedBranch:
-    """A branch, the prompt whose row holds it, and whether all its tokens so far are the announced ones."""
+@dataclass(eq=False)
+class _PackedBranch(CachedBranch):
+    """A branch, and the prompt whose row holds it."""
 
     prompt: _Prompt
     in_row: RowBranch
-    as_announced: bool = True
 
 
 class PackedEngine(Engine):
@@ -238,13 +237,12 @@ class PackedEngine(Engine):
     def _store(self, feed: Feed) -> None:
         """Copy a prompt to the prefix cache as soon as all its tokens are computed."""
         branch = self._branches[feed.branch]
-        prompt, in_row = branch.prompt, branch.in_row
-        branch.as_announced &= prompt.is_continued(in_row.length, feed.tokens)
-        if branch.as_announced:
-            prompt.store(
-                in_row.length,
-                lambda count: self._cache.read(self._rows.index(prompt), prompt.row.slots(in_row)[:count]),
-            )
+        row, in_row = branch.prompt.row, branch.in_row
+
+        def read(count: int) -> States:
+            return self._cache.read(self._rows.index(branch.prompt), row.slots(in_row)[:count])
+
+        branch.note(in_row.length, feed.tokens, read)
 
     def _count(self, prompt: _Prompt, computed: int, width: int) -> None:
         usage = prompt.usage

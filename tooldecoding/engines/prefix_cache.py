@@ -144,24 +144,29 @@ class CachedPrompt:
             self.usage.reused_positions, _ = prefix
         return prefix
 
-    def is_continued(self, end: int, fed: Sequence[int]) -> bool:
-        """Whether tokens that were fed up to position ``end`` are those that were announced, as far as these go."""
-        expected = self.unstored[end - len(fed) : end]
-        return tuple(fed[: len(expected)]) == expected
 
-    def store(self, length: int, read: Callable[[int], Any]) -> None:
-        """Store the prompt as soon as a branch that begins as announced has all of it.
+@dataclass(eq=False)
+class CachedBranch:
+    """A branch of a prompt, and whether all its tokens so far are those of the announced prompt."""
+
+    prompt: CachedPrompt
+    as_announced: bool = field(default=True, kw_only=True)
+
+    def note(self, length: int, fed: Sequence[int], read: Callable[[int], Any]) -> None:
+        """Note fed tokens; stores the prompt as soon as a branch that begins as announced has all of it.
 
         Parameters
         ----------
         length : int
-            Tokens of the branch.
+            Tokens of the branch, with those.
         read : callable
             Copies the keys and values of so many of its first tokens.
         """
-        tokens = self.unstored
-        if not tokens or length < len(tokens):
+        prompt, tokens = self.prompt, self.prompt.unstored
+        expected = tokens[length - len(fed) : length]
+        self.as_announced &= tuple(fed[: len(expected)]) == expected
+        if not self.as_announced or not tokens or length < len(tokens):
             return
-        self.unstored = ()
-        if not self.prefixes.knows(tokens):
-            self.prefixes.store(tokens, read(len(tokens)))
+        prompt.unstored = ()
+        if not prompt.prefixes.knows(tokens):
+            prompt.prefixes.store(tokens, read(len(tokens)))

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import regex
 
@@ -121,33 +121,27 @@ def index_of(messages: Sequence[Message]) -> ConversationIndex | None:
     return ConversationIndex(conversation_sources(messages)) if messages else None
 
 
-def ground(spec: ParameterSpec, value: Any, index: ConversationIndex) -> Grounding:
-    """Return where the value of a parameter was said, part by part.
+def ground(
+    spec: ParameterSpec, value: Any, index: ConversationIndex, may_leave_out: Callable[[str], bool] = lambda _: False
+) -> tuple[Grounding, Any]:
+    """Return where the value of a parameter was said, part by part, and the value without what nobody said.
 
     Nothing is missing where nothing was made up: of the documented default, of the only value that is allowed, of null
-    and of false.
-    """
-    schema = schema_of(spec).lazy_schema
-    spans, missing = _Parts(index).walk(spec.name, value, schema, ())
-    if value == spec.default or _is_only_value(schema):
-        missing = []
-    return Grounding(tuple(dict.fromkeys(spans)), tuple(missing))
-
-
-def said_parts(spec: ParameterSpec, value: Any, index: ConversationIndex, may_leave_out: Callable[[str], bool]) -> Any:
-    """Return a value without those optional keys of its objects that nobody said.
-
-    Of the items of a list a key goes from all or from none. A value of which nothing was said stays whole.
+    and of false. Only optional keys of objects go, of the items of a list from all or from none. A value of which
+    nothing was said stays whole.
 
     Parameters
     ----------
     may_leave_out : callable
-        Whether a key may go, by its path in the value, such as ``period.start``.
+        Whether a key may go, by its path in the value, such as ``period.start``; by default none may.
 
-    >>> said_parts(spec, {"email": "jo@example.com", "bio": "Likes tea."}, index, may_leave_out)  # doctest: +SKIP
+    >>> ground(spec, {"email": "jo@example.com", "bio": "Likes tea."}, index, may_leave_out)[1]  # doctest: +SKIP
     {'email': 'jo@example.com'}
     """
-    return _Parts(index, may_leave_out).said_of(spec.name, value, schema_of(spec).lazy_schema, ())[1]
+    schema = schema_of(spec).lazy_schema
+    found = _Parts(index, may_leave_out).walk(spec.name, value, schema, ())
+    made_up = spec.default not in (value, found.rest) and not _is_only_value(schema)
+    return Grounding(tuple(dict.fromkeys(found.spans)), tuple(found.missing if made_up else ())), found.rest
 
 
 def _is_only_value(schema: LazySchema) -> bool:
@@ -155,18 +149,25 @@ def _is_only_value(schema: LazySchema) -> bool:
     return len(branches) == 1 and isinstance(branches[0], Constants) and len(branches[0].values) == 1
 
 
+class _Part(NamedTuple):
+    """Where a part of a value was said, what of it is missing, whether it is said or nobody looked, and what stays."""
+
+    spans: list[Span]
+    missing: list[str]
+    is_said: bool
+    rest: Any
+
+
 class _Parts:
     """Looks for the parts of one value, as long as there are not too many."""
 
-    def __init__(self, index: ConversationIndex, may_leave_out: Callable[[str], bool] = lambda _: False) -> None:
+    def __init__(self, index: ConversationIndex, may_leave_out: Callable[[str], bool]) -> None:
         self._index = index
         self._may_leave_out = may_leave_out
         self._left = _MOST_PARTS
 
-    def walk(
-        self, key: str, value: Any, schema: LazySchema | None, path: tuple[str, ...]
-    ) -> tuple[list[Span], list[str]]:
-        """Return where a part of a value was said, and what of it is missing.
+    def walk(self, key: str, value: Any, schema: LazySchema | None, path: tuple[str, ...]) -> _Part:
+        """Look for a part of a value.
 
         Parameters
         ----------
@@ -176,84 +177,59 @@ class _Parts:
             That of the part, if it is documented.
         """
         self._left -= 1
-        if self._left < 0 or len(path) > _MOST_DEPTH or value is None or (path and value in ("", [], {})):
-            return [], []
+        if self._left < 0 or len(path) > _MOST_DEPTH:
+            return _Part([], [], True, value)  # nobody looked
         if isinstance(value, dict) and value:
             return self._object(value, _branch(schema, Objects), path)
         if isinstance(value, list | tuple) and value:
             return self._list(key, value, _branch(schema, Lists), path)
+        if value is None or (path and value in ("", [], {})):
+            return _Part([], [], False, value)
         span = _said(key, value, self._index, is_documented=_is_member(schema, value))
+        if span is not None:
+            return _Part([span], [], True, value)
         nothing_made_up = value is False or (value is True and path)
-        return ([], [] if nothing_made_up else [".".join(path)]) if span is None else ([span], [])
+        return _Part([], [] if nothing_made_up else [".".join(path)], False, value)
 
-    def _object(
-        self, value: Mapping[Any, Any], branch: Objects | None, path: tuple[str, ...]
-    ) -> tuple[list[Span], list[str]]:
-        spans: list[Span] = []
-        missing: list[str] = []
-        needed = [name for name in value if branch is not None and name in branch.required]
-        for name, member in value.items():
-            inner = None if branch is None else branch.keys.get(name)
-            said, lacking = self.walk(str(name), member, inner, (*path, str(name)))
-            spans += said
-            missing += lacking if name in needed else ()
-        return spans, missing if needed or spans else [".".join(path)]
-
-    def _list(
-        self, key: str, value: Sequence[Any], branch: Lists | None, path: tuple[str, ...]
-    ) -> tuple[list[Span], list[str]]:
-        spans: list[Span] = []
-        lacking: list[list[str]] = []
-        for number, member in enumerate(value):
-            inner = None if branch is None else branch.item(number)
-            said, missing = self.walk(key, member, inner, (*path, str(number)))
-            spans += said
-            lacking.append(missing)
-        return spans, min(lacking, key=len) if spans else [".".join(path)]
-
-    def said_of(self, key: str, value: Any, schema: LazySchema | None, path: tuple[str, ...]) -> tuple[bool, Any]:
-        """Return whether any part of a value was said, and the value without what may go; see ``said_parts``."""
-        self._left -= 1
-        if self._left < 0 or len(path) > _MOST_DEPTH:
-            return True, value  # nobody looked
-        if isinstance(value, dict) and value:
-            return self._said_of_object(value, _branch(schema, Objects), path)
-        if isinstance(value, list) and value:
-            return self._said_of_list(key, value, _branch(schema, Lists), path)
-        return _said(key, value, self._index, is_documented=_is_member(schema, value)) is not None, value
-
-    def _said_of_object(
-        self, value: dict[Any, Any], branch: Objects | None, path: tuple[str, ...]
-    ) -> tuple[bool, dict[Any, Any]]:
+    def _object(self, value: Mapping[Any, Any], branch: Objects | None, path: tuple[str, ...]) -> _Part:
         documented, required = ({}, ()) if branch is None else (branch.keys, branch.required)
-        kept, any_said = {}, False
+        needed = [name for name in value if name in required]
+        spans, missing, kept, is_said = list[Span](), list[str](), {}, False
         for name, member in value.items():
             at = (*path, str(name))
-            said, rest = self.said_of(str(name), member, documented.get(name), at)
-            any_said |= said
-            optional = name in documented and name not in required and self._may_leave_out(".".join(at))
-            if said or not optional or is_named(str(name), self._index):
-                kept[name] = rest
-        return any_said, kept if any_said else value
+            part = self.walk(str(name), member, documented.get(name), at)
+            spans += part.spans
+            missing += part.missing if name in needed else ()
+            is_said |= part.is_said
+            may_go = name in documented and name not in required and self._may_leave_out(".".join(at))
+            if part.is_said or not may_go or is_named(str(name), self._index):
+                kept[name] = part.rest
+        return _Part(spans, missing if needed or spans else [".".join(path)], is_said, kept if is_said else value)
 
-    def _said_of_list(
-        self, key: str, value: list[Any], branch: Lists | None, path: tuple[str, ...]
-    ) -> tuple[bool, list[Any]]:
-        found = [
-            self.said_of(key, member, None if branch is None else branch.item(number), (*path, str(number)))
+    def _list(self, key: str, value: Sequence[Any], branch: Lists | None, path: tuple[str, ...]) -> _Part:
+        parts = [
+            self.walk(key, member, None if branch is None else branch.item(number), (*path, str(number)))
             for number, member in enumerate(value)
         ]
-        objects = [(part, member) for (_, part), member in zip(found, value, strict=True) if isinstance(part, dict)]
-        gone = {name for part, member in objects for name in member if name not in part}
-        gone -= {name for said, part in found if said and isinstance(part, dict) for name in part}
-        parts = [
-            {name: part.get(name, member[name]) for name in member if name not in gone}
-            if isinstance(part, dict)
-            else part
-            for (_, part), member in zip(found, value, strict=True)
-        ]
-        any_said = any(said for said, _ in found)
-        return any_said, parts if any_said else value
+        spans = [span for part in parts for span in part.spans]
+        missing = min((part.missing for part in parts), key=len) if spans else [".".join(path)]
+        is_said = any(part.is_said for part in parts)
+        return _Part(spans, missing, is_said, _items_left(value, parts) if is_said else value)
+
+
+def _items_left(value: Sequence[Any], parts: Sequence[_Part]) -> Sequence[Any]:
+    """Return the items of a list without the keys that went from one and are said in none; a tuple stays whole."""
+    if isinstance(value, tuple):
+        return value
+    objects = [(part, member) for part, member in zip(parts, value, strict=True) if isinstance(member, dict)]
+    gone = {name for part, member in objects for name in member if name not in part.rest}
+    gone -= {name for part, _ in objects if part.is_said for name in part.rest}
+    return [
+        {name: part.rest.get(name, member[name]) for name in member if name not in gone}
+        if isinstance(member, dict)
+        else part.rest
+        for part, member in zip(parts, value, strict=True)
+    ]
 
 
 def _branch(schema: LazySchema | None, kind: type[Objects] | type[Lists]) -> Any:

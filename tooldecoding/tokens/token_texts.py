@@ -7,20 +7,19 @@ itself is taken for it.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Final
 
-import numpy as np
 from transformers import PreTrainedTokenizerBase
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from lookup.languages.codepoints import RESERVED, RESERVED_CHARACTER
 from tooldecoding.errors import PromptError
 
-_FOREIGN: Final = 256
-"""Marks a character that does not represent a byte."""
+_FOREIGN: Final = chr(256)
+"""Stands for a character that does not represent a byte."""
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
@@ -40,19 +39,14 @@ def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
 
 
 def _byte_level_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
-    """Convert all pieces at once, since a vocabulary has a million characters. Other pieces are plain text."""
-    alphabet = bytes_to_unicode()
-    byte_of = np.full(max(map(ord, alphabet.values())) + 2, _FOREIGN, dtype=np.uint16)
-    for byte, character in alphabet.items():
-        byte_of[ord(character)] = byte
-    known = [piece or "" for piece in pieces]
-    codes = np.frombuffer("".join(known).encode("utf-32-le"), dtype=np.uint32)
-    values = byte_of[np.minimum(codes, len(byte_of) - 1)]
-    data = values.astype(np.uint8).tobytes()
-    ends = np.cumsum(list(map(len, known)))
-    texts = [data[start:end] or None for start, end in pairwise([0, *ends.tolist()])]
-    for number in np.unique(np.searchsorted(ends, np.flatnonzero(values == _FOREIGN), side="right")).tolist():
-        texts[number] = known[number].encode()
+    """Return the bytes for which the characters of each piece stand. Other pieces are plain text."""
+    latin = defaultdict(lambda: _FOREIGN, {ord(letter): chr(byte) for byte, letter in bytes_to_unicode().items()})
+    texts: list[bytes | None] = []
+    for piece in pieces:
+        try:
+            texts.append((piece or "").translate(latin).encode("latin-1") or None)
+        except UnicodeEncodeError:
+            texts.append(str(piece).encode())
     return texts
 
 
