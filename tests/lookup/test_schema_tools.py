@@ -9,7 +9,7 @@ import pytest
 from drawn_schemas import combined
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seams import key_text
+from seams import key_text, keyed
 
 from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
@@ -105,9 +105,28 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({**NEEDS, "patternProperties": {"^b": {"type": "string"}}}, [{"b": "s"}], [{"a": 1}, {"b": 1}]),
         ({**NEEDS, "additionalProperties": {"type": "string"}}, [{"b": "s"}], [{"a": 1}, {"b": 1}]),
         ({"type": "object", "properties": {"k": CLOSED}}, [{}], [{"k": {"b": 1}}]),
+        # nested keys of several schemas
+        ({"allOf": [keyed("o", o=keyed("a", a={})), keyed("o", o=keyed("b", b={}))]},
+         [{"o": {"a": 1, "b": 2}}], [{"o": {"a": 1, "b": 2, "c": 3}}, {"o": {"a": 1}}]),
+        ({**keyed("k o", k={}, o=keyed(x={}, y={})), "if": keyed(k={"const": 1}), "then": keyed(o=keyed(x={}))},
+         [{"k": 1, "o": {"y": 2}}], [{"k": 1, "o": {"z": 2}}]),
+        ({"allOf": [{"items": keyed(a={})}, {"items": keyed("b", b={})}]},
+         [[{"a": 1, "b": 1}]], [[{"b": 1, "c": 1}], [{"a": 1}]]),
+        # an alternative that says nothing allows more, also inside
+        ({**keyed("o", o={}), "anyOf": [keyed(o=keyed(a={})), keyed(o={"minProperties": 1})]},
+         [{"o": {"a": 1}}, {"o": {"b": 1}}], [{"o": 1}]),
+        # keys that only a condition, or what is refused, names
+        ({"oneOf": [keyed("u", u={"type": "string"}), keyed("f", f={"type": "string"})]},
+         [{"u": "a"}, {"f": "a"}], [{"u": "a", "f": 3}, {"u": "a", "f": "b"}]),
+        ({**keyed(c={}), "dependentRequired": {"a": ["c"]}}, [{"c": 1}, {}], [{"a": 1, "c": 1}]),
+        ({"enum": ["auto", "none"], "allOf": [{"minimum": 1}]}, ["auto"], [1]),
+        ({"type": ["string", "number"], "enum": ["auto", 1, 2], "allOf": [{"minimum": 2}]}, ["auto", 2], [1]),
+        ({"oneOf": [{"type": "string", "format": "phone"}, {"type": "string", "format": "ipv4"}]},
+         ["a"], ["1.2.3.4", 5]),
+        ({"not": {"type": "string", "format": "phone"}}, [1, None], ["a"]),
     ],
 )  # fmt: skip
-def test_default_enum_and_documented_null_are_right_beside_the_schema(spec: Any, right: Any, wrong: Any) -> None:
+def test_what_documentation_says_in_one_place_or_several(spec: Any, right: Any, wrong: Any) -> None:
     tool, found = parameter(spec)
     assert "enum" not in spec or found.enum == tuple(spec["enum"])
     assert found.default == spec.get("default", MISSING)
