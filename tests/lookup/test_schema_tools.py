@@ -15,8 +15,7 @@ from lookup import extract
 from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.grammar.literal_values import render_value
-from lookup.grammar.value_grammar import schema_grammar, value_grammar
-from lookup.schema.value_schema import value_schema
+from lookup.grammar.value_grammar import value_grammar
 from tools import accepts
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
@@ -346,13 +345,6 @@ def test_a_key_without_a_name_inside_a_parameter_is_written_but_not_shown() -> N
     assert value_grammar(spec, "json").close("") == '{"": ""}'
 
 
-def test_what_one_alternative_cannot_write_does_not_refuse_the_others() -> None:
-    narrow = {"type": "object", "properties": {"a": {}, "b": {}}, "additionalProperties": False, "minProperties": 2}
-    text = {"type": "string"}
-    _, spec = parameter({"anyOf": [text, narrow | {"required": ["a"], "dependentRequired": {"b": ["c"]}}]})
-    assert value_grammar(spec, "json").complete('"s"')
-
-
 LIMITS = st.tuples(st.integers(-300, 300), st.integers(0, 300)).map(lambda ends: (ends[0] / 100, sum(ends) / 100))
 MANTISSAS = st.decimals(-400, 400, places=2).map(str)
 
@@ -369,15 +361,3 @@ def test_an_exponent_leads_to_a_number_within_the_limits(
     if grammar.possible(mantissa) and float(mantissa):
         assert grammar.complete(text) == (limits[0] <= float(text) <= limits[1])
     assert not grammar.complete(text) or limits[0] <= float(text) <= limits[1]
-
-
-def test_a_whole_number_is_written_with_and_without_a_fraction() -> None:
-    grammar = schema_grammar(value_schema({"items": {"enum": [2.0, 0.5]}}), "json")
-    assert [grammar.complete(f"[{text}]") for text in ("2", "2.0", "0.5", "0")] == [True, True, True, False]
-
-
-@pytest.mark.parametrize(("draft", "holds"), [("draft-04", False), ("draft-07", True), ("2020-12", True)])
-def test_conditions_came_with_draft_7(draft: str, holds: bool) -> None:
-    schema = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
-    found = value_schema({"$schema": f"http://json-schema.org/{draft}/schema#", **schema})
-    assert schema_grammar(found, "json").complete('{"a": 1}') is not holds
