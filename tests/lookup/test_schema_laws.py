@@ -113,12 +113,8 @@ LISTS: list[Schema] = [
     *(
         {**words, "uniqueItems": True, "minItems": least}
         for words, most in (
-            ({"items": {"type": "boolean"}}, 2),
             ({"items": {"enum": [1, 1.0, "a"]}}, 2),
-            ({"items": {"const": None}}, 1),
-            ({"items": {"type": ["boolean", "null"]}}, 3),
             ({"items": {"type": "number", "minimum": 1, "maximum": 3, "multipleOf": 1}}, 3),
-            ({"items": {"type": "string", "pattern": "^[ab]$"}}, 2),
             ({"items": ONE_OR_TWO, "prefixItems": [{"const": 1}]}, 2),
             ({"items": {"enum": [1, 2, 3]}, "prefixItems": [{"const": 1}, ONE_OR_TWO]}, 3),
             ({"items": False, "prefixItems": [ONE_OR_TWO, ONE_OR_TWO, ONE_OR_TWO]}, 2),
@@ -197,17 +193,16 @@ VALUES_OF: list[tuple[Schema, int]] = [
 ]
 
 
-@pytest.mark.parametrize("call_format", ["hermes", "pythonic", "qwen-xml"])
 @pytest.mark.parametrize(("items", "count"), VALUES_OF, ids=json.dumps)
-def test_as_many_items_differ_as_there_are_values(items: Schema, count: int, call_format: str) -> None:
-    for seed in range(3):
-        whole = {"type": "array", "items": items, "minItems": count, "uniqueItems": True}
+def test_as_many_items_differ_as_there_are_values(items: Schema, count: int) -> None:
+    whole = {"type": "array", "items": items, "minItems": count, "uniqueItems": True}
+    for seed, call_format in enumerate(("hermes", "pythonic", "qwen-xml"), count):
         result = called(whole, True, call_format, seed)
         assert result.valid and judge(whole).is_valid(result.calls[0].arguments["x"])
         result = called(whole | {"minItems": count + 1}, False, call_format, seed)
         assert result.valid and "x" not in result.calls[0].arguments and not any("'x'" in e for e in result.errors)
-    with pytest.raises(DocumentationError, match=r"'x': (items: )?no value can obey the schema"):
-        called(whole | {"minItems": count + 1}, True, call_format)
+        with pytest.raises(DocumentationError, match=r"'x': (items: )?no value can obey the schema"):
+            called(whole | {"minItems": count + 1}, True, call_format)
 
 
 @given(SCHEMAS, st.integers(0, 10**6), st.booleans(), st.sampled_from(["hermes", "pythonic", "gemma4"]))
