@@ -113,7 +113,7 @@ MEMBERS = [f"v{n}" for n in range(5000)]
     [
         {"$ref": "#"},
         {"enum": MEMBERS},
-        {"type": "array", "items": {"enum": MEMBERS}, "uniqueItems": True, "minItems": 50},
+        {"type": "array", "items": {"enum": MEMBERS}, "uniqueItems": True, "minItems": 10},
         {"properties": {name: {"type": "string"} for name in MEMBERS}, "required": MEMBERS[:1000]},
         {"patternProperties": {f".*a.{{{n}}}b": {"type": "integer"} for n in range(20)}, "additionalProperties": False},
         {"type": "object", "additionalProperties": {"$ref": "#"}},

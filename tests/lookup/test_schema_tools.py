@@ -16,8 +16,8 @@ from lookup.dictionary import MISSING, LookupDictionary, ParameterSpec, ToolSpec
 from lookup.errors import DocumentationError
 from lookup.grammar.literal_values import render_value
 from lookup.grammar.value_grammar import value_grammar
-from tools import accepts
-from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
+from tools import accepts, called
+from voting import TypeCheckError, check_value
 
 NAMES = ["a", "b", "c"]
 
@@ -31,12 +31,6 @@ def parameter(spec: dict[str, Any]) -> tuple[ToolSpec, ParameterSpec]:
     """The tool with one parameter, and the parameter."""
     tool = tool_of({"properties": {"x": spec}, "required": ["x"]})
     return tool, tool.parameter("x")
-
-
-def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
-    """The vote on one candidate."""
-    values = tuple(CandidateValue(key, value, json.dumps(value), 0.0) for key, value in arguments.items())
-    return merge([CandidateCall(tool.name, tuple(arguments), values)], tool)
 
 
 CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"], "additionalProperties": False}
@@ -104,6 +98,7 @@ NEEDS = {"type": "object", "properties": {"a": {"type": "integer"}}, "required":
         ({**NEEDS, "patternProperties": {"^b": {"type": "string"}}}, [{"b": "s"}], [{"a": 1}, {"b": 1}]),
         ({**NEEDS, "additionalProperties": {"type": "string"}}, [{"b": "s"}], [{"a": 1}, {"b": 1}]),
         ({"type": "object", "properties": {"k": CLOSED}}, [{}], [{"k": {"b": 1}}]),
+        ({"type": "object", "properties": {"": {"type": "string"}}, "required": [""]}, [{"": "a"}], [{"": 1}, {}]),
         # nested keys of several schemas
         ({"allOf": [keyed("o", o=keyed("a", a={})), keyed("o", o=keyed("b", b={}))]},
          [{"o": {"a": 1, "b": 2}}], [{"o": {"a": 1, "b": 2, "c": 3}}, {"o": {"a": 1}}]),
@@ -284,6 +279,7 @@ def test_what_is_shown_is_what_holds_together() -> None:
         ({"$ref": "#/$defs/p", "allOf": [{"properties": {"c": text}}]}, "x!: {b: str, a!: int, c: str}"),
         ({"allOf": [{"$ref": "#/$defs/p"}, {"$ref": "#/$defs/o"}]}, "x!: {b: str, a!: int}"),
         ({"$ref": "#/$defs/u/$defs/t"}, "x!: int"),
+        ({"type": "object", "properties": {"": text}, "required": [""]}, "x!: {}"),
     ):
         defs = {
             "o": objects, "p": {"allOf": [{"properties": {"b": text}}, {"$ref": "#/$defs/o"}]},
@@ -337,12 +333,6 @@ def test_a_json_schema_is_one_under_every_name(word: str) -> None:
     for written in (schema, {"properties": schema["properties"], "required": ["a"]}, schema | {"x-own": 1}):
         tool = extract({"name": "f", "description": "", word: written})["f"]
         assert [(p.name, p.required) for p in tool.parameters] == [("a", True), ("b", False)]
-
-
-def test_a_key_without_a_name_inside_a_parameter_is_written_but_not_shown() -> None:
-    _, spec = parameter({"type": "object", "properties": {"": {"type": "string"}}, "required": [""]})
-    assert not spec.value_type.properties
-    assert value_grammar(spec, "json").close("") == '{"": ""}'
 
 
 LIMITS = st.tuples(st.integers(-300, 300), st.integers(0, 300)).map(lambda ends: (ends[0] / 100, sum(ends) / 100))
