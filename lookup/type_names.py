@@ -37,7 +37,7 @@ _GENERIC = re.compile(r"([\w.-]+)\s*(?:\[(.*)\]|\((.*)\)|<(.*)>)", re.DOTALL)
 _ARRAY_OF = re.compile(r"(?:array|list) of (.+)", re.IGNORECASE | re.DOTALL)
 # ``str, optional`` in docstrings and in xLAM's tools.
 WITH_MARKER = re.compile(r",\s*(optional|required)\s*\Z", re.IGNORECASE)
-_MODULES: Final = ("typing.", "collections.abc.", "t.")
+_MODULE = re.compile(r"\A(?:typing|collections\.abc|t)\.", re.IGNORECASE | re.ASCII)
 _MAX_NESTING: Final = 8  # brackets inside each other
 _MAX_LENGTH: Final = 1000  # a longer name is prose
 
@@ -86,7 +86,7 @@ def _union(branches: list[str], nesting: int) -> ValueType:
 
 def _generic(outer: str, inner: str, nesting: int) -> ValueType:
     """The type ``outer[inner]``: an optional type, a union, a literal or a container."""
-    outer = _without_module(outer)
+    outer = _MODULE.sub("", outer)
     if outer == "optional":
         return replace(_value_type(inner, nesting + 1), nullable=True)
     if outer == "union":
@@ -126,14 +126,7 @@ def _bare(written: str) -> str:
     name = written.strip()
     if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'`":
         name = name[1:-1].strip()
-    return _without_module(name)
-
-
-def _without_module(name: str) -> str:
-    for module in _MODULES:
-        if name.lower().startswith(module):
-            return name[len(module) :]
-    return name
+    return _MODULE.sub("", name)
 
 
 def split_outside(written: str, separator: str) -> list[str]:

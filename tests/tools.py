@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
-from voting import TypeCheckError, check_value
+from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 
 def parameter(
@@ -33,6 +33,12 @@ def accepts(spec: ParameterSpec, value: Any) -> bool:
     except TypeCheckError:
         return False
     return True
+
+
+def called(tool: ToolSpec, arguments: dict[str, Any]) -> VotedCall:
+    """The vote on one candidate."""
+    values = tuple(CandidateValue(key, value, repr(value), 0.0) for key, value in arguments.items())
+    return merge([CandidateCall(tool.name, tuple(arguments), values)], tool)
 
 
 def lookup(*tools: ToolSpec) -> LookupDictionary:

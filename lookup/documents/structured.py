@@ -10,6 +10,7 @@ from typing import Any, Final
 from lookup.dictionary import ToolSpec
 from lookup.documents.forms import OBJECT_FORMS
 from lookup.documents.forms.form import ObjectForm, claims, read_claim
+from lookup.documents.python.callables import read_callable, read_model
 from lookup.documents.text.text_reader import TextReader
 from lookup.errors import DocumentationError
 from lookup.literals.literal_reader import MAX_DEPTH
@@ -85,16 +86,10 @@ def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
     if isinstance(entry, str | int | float | list | tuple | Mapping) or entry is None:
         return None
     if _is_model(entry):
-        from lookup.documents.python.callables import read_model
-
         return read_model
     if _schema_of(entry) is not None:
         return _read_tool_object
-    if callable(entry):
-        from lookup.documents.python.callables import read_callable
-
-        return read_callable
-    return None
+    return read_callable if callable(entry) else None
 
 
 def _schema_of(entry: Any) -> Any:
@@ -111,8 +106,6 @@ def _read_tool_object(entry: Any) -> ToolSpec:
     description = getattr(entry, "description", None)
     description = description if isinstance(description, str) else ""
     if _is_model(schema):
-        from lookup.documents.python.callables import read_model
-
         return replace(read_model(schema), name=entry.name, description=description)
     tool = {"name": entry.name, "description": description, "parameters": schema}
     form = next((form for form in OBJECT_FORMS if form.claims(tool)), None)

@@ -118,14 +118,9 @@ def first_bytes(states: Iterable[ParserState]) -> frozenset[int]:
 
 @lru_cache(maxsize=4096)
 def _first_bytes(span: CharRange) -> frozenset[int]:
-    first, last = _ends(span, 1)
-    return frozenset(range(first[0], last[0] + 1)).difference(_NEVER_FIRST)
-
-
-def may_begin(part: bytes, span: CharRange) -> bool:
-    """Whether the UTF-8 bytes of one of some code points begin with ``part``, with which a character begins."""
-    first, last = _ends(span, len(part))
-    return first <= part <= last
+    # those of all others lie between the first and the last, as UTF-8 is ordered
+    first, last = (chr(point).encode(errors="surrogatepass")[0] for point in (span[0], span[1] - 1))
+    return frozenset(range(first, last + 1)).difference(_NEVER_FIRST)
 
 
 def beginning_with(part: bytes, span: CharRange) -> Iterator[str]:
@@ -139,11 +134,6 @@ def beginning_with(part: bytes, span: CharRange) -> Iterator[str]:
         with suppress(UnicodeEncodeError):
             if chr(point).encode().startswith(part):  # no other spelling of fewer bytes
                 yield chr(point)
-
-
-def _ends(span: CharRange, size: int) -> tuple[bytes, bytes]:
-    """The first bytes of the first and of the last code point; those of all others lie between, as UTF-8 is ordered."""
-    return chr(span[0]).encode(errors="surrogatepass")[:size], chr(span[1] - 1).encode(errors="surrogatepass")[:size]
 
 
 BracketPosition = Literal["opened", "comma", "space", "colon", "value", "member", "line"]

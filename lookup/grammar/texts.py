@@ -5,7 +5,7 @@ import itertools
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 
@@ -27,11 +27,6 @@ _RESTS: Final = (
 """What completes an escape that has begun."""
 
 
-class _Escape(NamedTuple):
-    written: str
-    character: str
-
-
 _TextState = tuple[State, str]
 """The state of a text's language, and the part of an escape that stands behind."""
 
@@ -41,8 +36,8 @@ class _Writing:
 
     Attributes
     ----------
-    escapes : tuple of _Escape
-        The usual escapes; JSON writes control characters as ``\\u001f``.
+    escapes : dict of str to str
+        The usual escapes and their characters; JSON writes control characters as ``\\u001f``.
     plain : list of (int, int)
         The characters that stand for themselves.
     """
@@ -51,15 +46,13 @@ class _Writing:
         self._unit = regex.compile(syntax.unit or r"[\s\S]")
         short = [f"\\{c}" for c in "\"'\\/bfnrt"]
         written = [*short, *(f"\\u{code:04x}" for code in range(32))] if syntax.unit else []
-        self.escapes = tuple(
-            _Escape(text, parse_literal(f'"{text}"')) for text in written if self._unit.fullmatch(text)
-        )
+        self.escapes = {text: parse_literal(f'"{text}"') for text in written if self._unit.fullmatch(text)}
         special = [c for c in map(chr, range(128)) if not self._unit.fullmatch(c)]
         self._special = frozenset(special)
         self._stop = re.compile(f"[{re.escape(''.join(special) + syntax.closing[0])}]")
         edges = [-1, *map(ord, special), END]
         self.plain = [(before + 1, stop) for before, stop in itertools.pairwise(edges)]
-        self._escape_of = {e.character: e.written for e in reversed(self.escapes) if not self.is_plain(e.character)}
+        self._escape_of = {c: text for text, c in reversed(self.escapes.items()) if not self.is_plain(c)}
 
     def is_plain(self, character: str) -> bool:
         """Whether a character stands for itself."""
@@ -167,11 +160,10 @@ class Text(LeafParser):
         behind = self.language.run(read, escaped)
         return None if behind is None else (behind, "")
 
-    def _possible(self, read: State, pending: str) -> Iterator[_Escape]:
+    def _possible(self, read: State, pending: str) -> Iterator[str]:
         """The usual escapes that begin so and whose characters may follow."""
-        run = self.language.run
-        for escape in self.writing.escapes:
-            if escape.written.startswith(pending) and run(read, escape.character) is not None:
+        for escape, character in self.writing.escapes.items():
+            if escape.startswith(pending) and self.language.run(read, character) is not None:
                 yield escape
 
     def advance_text(self, state: _TextState, text: str, position: int) -> tuple[_TextState, int]:
@@ -191,7 +183,7 @@ class Text(LeafParser):
     def completions(self, state: _TextState) -> Iterator[str]:
         read, pending, begun = *state, ""
         if pending:
-            possible = next(self._possible(read, pending)).written if self.is_limited else None
+            possible = next(self._possible(read, pending)) if self.is_limited else None
             begun = possible[len(pending) :] if possible else self.writing.completed(pending)
             escaped = self.writing.escape(pending + begun)
             read = (self.language.run(read, escaped) if escaped else None) or read
@@ -214,7 +206,6 @@ class Text(LeafParser):
         spans = list(self.language.allowed_ranges(read))
         plain = self.writing.plain
         found = [(max(first, low), min(stop, high)) for first, stop in spans for low, high in plain]
-        run = self.language.run
-        if any(run(read, escape.character) is not None for escape in self.writing.escapes):
+        if next(self._possible(read, ""), None) is not None:
             found.append((ord("\\"), ord("\\") + 1))
         return [span for span in found if span[0] < span[1]]

@@ -15,7 +15,7 @@ from lookup.grammar.literal_values import is_literal
 from lookup.grammar.notations import Notation, renderer
 from lookup.grammar.parsers import ParserState, Start, Union, ValueParser
 from lookup.grammar.plain_parsers import Literals, is_prefix_free
-from lookup.grammar.states import advance, beginning_with, completion, first_bytes, may_begin
+from lookup.grammar.states import advance, beginning_with, completion, first_bytes
 from lookup.grammar.whole_parsers import whole_parser
 from lookup.schema.document import Document
 from lookup.schema.json_types import JsonType
@@ -92,7 +92,7 @@ class ValueGrammar:
 
     def possible_behind(self, text: str, part: bytes) -> bool:
         """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        return any(may_begin(part, span) for state in self._read(text) for span in state.all_allowed_ranges())
+        return any(any(beginning_with(part, span)) for state in self._read(text) for span in state.all_allowed_ranges())
 
     def characters_behind(self, text: str, part: bytes) -> Iterator[str]:
         """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""

@@ -61,7 +61,12 @@ class Term(ABC):
     looks_back = False
     depth = 0
     size = 1
-    heads: frozenset[Characters]
+    _beginnings: Iterable["Term"] = ()
+
+    @cached_property
+    def heads(self) -> frozenset[Characters]:
+        """See the class."""
+        return frozenset[Characters]().union(*[one.heads for one in self._beginnings])
 
     @abstractmethod
     def derive(self, point: int, after_word: bool) -> "Term":
@@ -89,7 +94,6 @@ class _Given(Term):
         self.least, self.most, self.nullable = least, most, nullable
         self.has_least = self.has_all_lengths = nullable == _ALWAYS
         self.max_completion = 0
-        self.heads = frozenset()
 
     def derive(self, point: int, after_word: bool) -> Term:
         return NEVER
@@ -135,7 +139,7 @@ class Loop(Term):
         self.nullable = 0 if self.fewest else then.nullable
 
     @cached_property
-    def _opened(self) -> list[Term]:
+    def _beginnings(self) -> list[Term]:  # type: ignore[override]
         """The ways to begin: with one of the parts, or with what follows."""
         found = [concat(self._repeated.solid, self.then)]
         if not self.fewest:
@@ -144,27 +148,19 @@ class Loop(Term):
             found.append(concat(self.part.empty, self.then))
         return found
 
-    @cached_property
-    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
-        return frozenset[Characters]().union(*[way.heads for way in self._opened])
-
     def derive(self, point: int, after_word: bool) -> Term:
-        return union(derivative(way, point, after_word) for way in self._opened)
+        return union(derivative(way, point, after_word) for way in self._beginnings)
 
 
 class _Several(Term):
     """Terms side by side."""
 
     def __init__(self, parts: frozenset[Term]) -> None:
-        self.parts = parts
+        self.parts = self._beginnings = parts
         self.looks_back = any(part.looks_back for part in parts)
         self.depth = 1 + max(part.depth for part in parts)
         self.size = sum(part.size for part in parts)
         self._check()
-
-    @cached_property
-    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
-        return frozenset[Characters]().union(*[part.heads for part in self.parts])
 
 
 class _Union(_Several):
@@ -213,16 +209,12 @@ class _Complement(Term):
     """All other texts."""
 
     def __init__(self, inner: Term) -> None:
-        self.inner = inner
+        self.inner, self._beginnings = inner, (inner,)
         self.looks_back, self.depth, self.size = inner.looks_back, 1 + inner.depth, inner.size
         self._check()
         self.nullable = _ALWAYS & ~inner.nullable
         self.has_least = self.nullable == _ALWAYS
         self.least = 0 if self.nullable else 1
-
-    @cached_property
-    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
-        return self.inner.heads
 
     def derive(self, point: int, after_word: bool) -> Term:
         return complement(derivative(self.inner, point, after_word))
@@ -239,7 +231,7 @@ class _Boundary(Term):
         self.nullable = then.nullable & (_WORD if wanted else _NONWORD)
 
     @cached_property
-    def heads(self) -> frozenset[Characters]:  # type: ignore[override]
+    def heads(self) -> frozenset[Characters]:
         return self.then.heads | {characters(WORD)}
 
     def derive(self, point: int, after_word: bool) -> Term:

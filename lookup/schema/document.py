@@ -122,6 +122,9 @@ class Document:
         self._requires = requires
         self._asks = asks
         self._whole = Resource(_name(root) or "", root)
+        self._draft = str(root.get("$schema", ""))
+        # the keywords next to ``$ref`` are ignored, as up to draft 7, if the document names its draft
+        self._references_stand_alone = any(name in self._draft for name in _ALONE)
         self._schemas: dict[Any, Schema] = {}
         self.taken = 0
         self.kept: dict[Any, Any] = {}
@@ -129,15 +132,6 @@ class Document:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Document, (self.root, self.documentation, self._requires, self._asks)
-
-    @cached_property
-    def _references_stand_alone(self) -> bool:
-        """Whether the keywords next to ``$ref`` are ignored, as up to draft 7, if the document names its draft."""
-        return any(name in self._draft for name in _ALONE)
-
-    @cached_property
-    def _draft(self) -> str:
-        return str(self.root.get("$schema", ""))
 
     def schema(self, written: object, resource: Resource | None = None) -> Schema:
         """The schema that is written somewhere in a resource, by default in the root; the same object each time.

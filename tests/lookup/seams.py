@@ -24,6 +24,11 @@ ONE_OF_EACH: list[Notation] = [
 ]  # fmt: skip
 
 
+def keyed(required: str = "", /, **properties: Any) -> Schema:
+    """The schema of an object with these keys."""
+    return {"type": "object", "properties": properties, "required": required.split()}
+
+
 def documented(schema: Schema) -> ValueSchema:
     """A schema as the documentation of a tool."""
     return value_schema(schema, Document(schema, documentation=True))

@@ -17,11 +17,6 @@ from tools import accepts
 from voting import check_value
 
 
-def tool_of(live):
-    """The tool that an object documents."""
-    return only([live])
-
-
 # fmt: off
 def odd(
     a: datetime, b: Any = ..., c: Callable[[int], str] = print, d: None = None, e: float = float("inf"),
@@ -31,7 +26,7 @@ def odd(
 
 
 def test_what_has_no_literal_or_no_schema_is_noted():
-    tool = tool_of(odd)
+    tool = only([odd])
     keys = "a!: str, b: any, c: any, d: any = null, e: float, f: any = null, g: any = null"
     assert ", ".join(map(key_text, tool.parameters)) == keys
     notes = " ".join(tool.notes)
@@ -44,7 +39,7 @@ def test_what_has_no_literal_or_no_schema_is_noted():
 
     def foreign(a: Foreign, b: list[Foreign] = Foreign()): ...  # noqa: B008
 
-    live = tool_of(foreign)
+    live = only([foreign])
     assert list(map(key_text, live.parameters)) == ["a!: any", "b: any"]
     assert len(live.notes) == 3
 
@@ -77,7 +72,7 @@ def add(a: int, b: int, c: object = None):
 
 def test_what_else_can_be_called():
     def text(function):
-        return tool_text(tool_of(function))
+        return tool_text(only([function]))
 
     assert text(Tools().method) == text(Tools.method) == 'method(a!: int, b: str = "x") -> Does.'
     assert text(Tools()) == 'Tools(a!: str in ["c", "f"]) -> Has tools.'
@@ -85,12 +80,12 @@ def test_what_else_can_be_called():
     updated = functools.update_wrapper(functools.partial(add, 1, b=2), add)
     assert text(part) == text(updated) == "add(b: int = 2, c: any = null) -> Adds."
     unwritable = functools.partial(add, b=object())
-    assert text(unwritable) == "add(a!: int, b: int, c: any = null) -> Adds." and tool_of(unwritable).notes
+    assert text(unwritable) == "add(a!: int, b: int, c: any = null) -> Adds." and only([unwritable]).notes
 
     @functools.wraps(add)
     def wrapped(*args, **kwargs): ...
 
-    assert tool_of(wrapped) == tool_of(functools.lru_cache(add)) == tool_of(add)
+    assert only([wrapped]) == only([functools.lru_cache(add)]) == only([add])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +93,7 @@ def test_what_else_can_be_called():
 )
 def test_what_is_no_tool(what):
     with pytest.raises(DocumentationError):
-        tool_of(what)
+        only([what])
 
 
 class Trip(BaseModel):
@@ -120,7 +115,7 @@ class Trip(BaseModel):
 
 
 def test_a_model_documents_its_fields():
-    tool = tool_of(Trip)
+    tool = only([Trip])
     assert (tool.name, tool.description) == ("Trip", "Books a trip.")
     place = "{city!: str, zone: int? in [1, 2] = null # The zone.}"
     assert [key_text(p).partition(" # Books a trip.")[0] for p in tool.parameters] == [
@@ -133,7 +128,7 @@ def test_a_model_documents_its_fields():
     ]  # fmt: skip
     assert "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
-        tool_of(type("Anything", (RootModel[list[int]],), {}))
+        only([type("Anything", (RootModel[list[int]],), {})])
 
 
 DATA = {"name": "data", "description": "d", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}
@@ -216,7 +211,7 @@ def book(
     ],
 )
 def test_limits_of_a_function_hold_for_values(key, good, bad):
-    spec = tool_of(book).parameter(key)
+    spec = only([book]).parameter(key)
     grammar = value_grammar(spec, "python")
     for value in good:
         assert grammar.complete(render_value(value, "python")) and check_value(value, spec) == value
@@ -228,5 +223,5 @@ def test_limits_of_a_function_hold_for_values(key, good, bad):
 def test_an_empty_list_is_a_list_where_the_default_is_an_empty_tuple():
     def f(listed: list[str] = (), paired: tuple[str, ...] = (), free=()): ...
 
-    values = [read_value("[]", parameter, "json") for parameter in tool_of(f).parameters]
+    values = [read_value("[]", parameter, "json") for parameter in only([f]).parameters]
     assert values == [[], (), ()]

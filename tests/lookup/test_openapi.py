@@ -4,7 +4,7 @@ import pytest
 from seams import key_text, only, tool_text
 
 from lookup import DocumentationError, extract
-from voting import CandidateCall, CandidateValue, merge
+from tools import called
 
 TEXT = {"type": "string"}
 
@@ -117,8 +117,7 @@ def test_conditions_of_a_body_are_told_and_checked(schema, word, swagger):
     right = [{"kind": "transfer", "iban": "x"}, {"kind": "card", "number": "1", "dry": "yes"}]
     wrong = [{"kind": "transfer"}, {"kind": "card", "dry": "yes"}, {"kind": "transfer", "number": "1"}]
     for arguments in right + wrong:
-        values = tuple(CandidateValue(key, value, repr(value), 0.0) for key, value in arguments.items())
-        assert merge([CandidateCall(found.name, tuple(arguments), values)], found).valid == (arguments in right)
+        assert called(found, arguments).valid == (arguments in right)
 
 
 def test_operations_of_one_body_share_what_was_read_of_it():

@@ -11,7 +11,7 @@ import pytest
 from drawn_schemas import SCHEMAS
 from hypothesis import assume, given, reject, settings
 from hypothesis import strategies as st
-from seams import NOTATIONS, documented, spec
+from seams import NOTATIONS, Schema, documented, keyed, spec
 
 from lookup.dictionary import MISSING, ParameterSpec, ValueType
 from lookup.errors import DocumentationError, LiteralError
@@ -190,7 +190,7 @@ def assert_first_bytes(grammar: ValueGrammar, text: str, notation: Notation) -> 
     if isinstance(notation, str):  # texts without escapes are not asked for each character
         assert {b for b in grammar.bytes_after(text) if b < 0x80 or 0xC2 <= b < 0xC6} <= firsts
     assert grammar.extendable(text) == bool(characters)
-    for part in (b"\xc3", b"\xe5", b"\xe5\xb9", b"\xf3\xb0\x80"):
+    for part in (b"\xc3", b"\xe5", b"\xe5\xb9", b"\xf3\xb0\x80", b"\xe0\x80"):
         assert grammar.possible_behind(text, part) == any(c.encode().startswith(part) for c in characters)
 
 
@@ -216,6 +216,16 @@ def object_of(keys: str, required: str = "") -> ParameterSpec:
     return spec(ValueType("dict", properties=properties))
 
 
+def obeying(schema: Schema) -> ParameterSpec:
+    return spec("any", schema=documented(schema))
+
+
+def draft(name: str) -> ParameterSpec:
+    conditions = {"if": {"required": ["a"]}, "then": {"required": ["b"]}}
+    return obeying({"$schema": f"http://json-schema.org/{name}/schema#", **conditions})
+
+
+NARROW = keyed("a", a={}, b={}) | {"additionalProperties": False, "minProperties": 2, "dependentRequired": {"b": ["c"]}}
 COUNT = spec(ValueType("int", nullable=True), default="many")
 EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
 
@@ -249,6 +259,10 @@ EITHER = spec(united([ValueType("str"), ValueType("list", ValueType("int"))]))
         (typed("any"), RawText("</v>", "T", "F"), ["Ta</v>", "Fnull</v>", 'F["a"]</v>'], ["F1"], ['F"', "Fa"]),
         (typed("str"), RawText("</text>"), ["</text>", "a\n<b</text>", "a</</text>"], ["a </tex"], [" a", "a\n</text"]),
         (typed("str"), RawText("\n</text>"), ["\n</text>", "a\n\nb\n</text>"], ["a <"], ["\u3000a", "a\n\n</text"]),
+        (obeying({"items": {"enum": [2.0, 0.5]}}), "json", ["[2]", "[2.0]", "[0.5]"], [], ["[0]"]),
+        (obeying({"anyOf": [{"type": "string"}, NARROW]}), "json", ['"s"'], [], []),
+        (draft("draft-04"), "json", ['{"a": 1}'], [], []),
+        *((draft(name), "json", [], [], ['{"a": 1}']) for name in ("draft-07", "2020-12")),
         (typed("str"), "json", [r'"\udb80\udd00"'], [r'"\udb80'], [r'"\udb80\udc']),  # no reserved character
     ],
 )  # fmt: skip

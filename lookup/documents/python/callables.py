@@ -48,11 +48,13 @@ def read_callable(function: Callable[..., Any]) -> ToolSpec:
     if not name.isidentifier():
         raise DocumentationError(f"a tool needs a name: expected a function with one, found {name}")
     notes: list[str] = []
-    parameters = [
-        _parameter(parameter, name, getattr(inspect.unwrap(called), "__globals__", {}), notes)
-        for parameter in _signature(function, name)
-        if not _is_star(parameter, notes)
-    ]
+    parameters: list[ParameterSpec] = []
+    for parameter in _signature(function, name):
+        if parameter.kind in _STARS:
+            notes.append(no_key(f"{_STARS[parameter.kind]}{parameter.name}"))
+        else:
+            namespace = getattr(inspect.unwrap(called), "__globals__", {})
+            parameters.append(_parameter(parameter, name, namespace, notes))
     return document(name, parameters, notes, docstring if isinstance(docstring, str) else "")
 
 
@@ -65,13 +67,6 @@ def _signature(function: Callable[..., Any], name: str) -> list[inspect.Paramete
     except (TypeError, ValueError) as error:
         raise DocumentationError(f"tool {name!r}: its parameters are not known to Python: {error}") from None
     return parameters[1:] if parameters and parameters[0].name in ("self", "cls") else parameters
-
-
-def _is_star(parameter: inspect.Parameter, notes: list[str]) -> bool:
-    if parameter.kind not in _STARS:
-        return False
-    notes.append(no_key(f"{_STARS[parameter.kind]}{parameter.name}"))
-    return True
 
 
 def _parameter(parameter: inspect.Parameter, tool: str, namespace: dict[str, Any], notes: list[str]) -> ParameterSpec:
