@@ -18,21 +18,9 @@ from tooldecoding.request import Request
 from voting import CandidateCall, CandidateValue, VotedCall
 
 
-@dataclass(frozen=True)
-class VoteOptions:
-    """How many orders are decoded, and how they are voted: fields of ``DecodeOptions`` by the same names."""
-
-    order_limit: int
-    optional_share: float = 0.5
-
-    @property
-    def label(self) -> str:
-        """All fields as a text; part of the ids in ``latency.jsonl``."""
-        return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
-
-    def applied(self, request: Request) -> Request:
-        """Return a request with these options."""
-        return replace(request, options=replace(request.options, **self.__dict__))
+def at_limit(request: Request, order_limit: int) -> Request:
+    """Return a request with another order limit."""
+    return replace(request, options=replace(request.options, order_limit=order_limit))
 
 
 @dataclass(frozen=True)
