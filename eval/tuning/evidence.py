@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from eval.benchmarks.samples import Benchmark, Judgement, Sample
+from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.prediction import Prediction, ScoredText, with_calls
 from eval.runs.predictions import PredictionRow, Predictions
-from eval.runs.score import Judge, score
+from eval.runs.score import score
 from eval.tuning.confidence import LabelledCall
 from eval.tuning.decoded_prompt import DecodedPrompt, at_limit, revote
 from tooldecoding.formats.call_format import Call
@@ -36,9 +36,6 @@ class Evidence:
     scored: ScoredText
     again: dict[int, int] = field(default_factory=dict)
     _scores: dict[int, dict[str, Mapping[str, Any]]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._judge = remembered(self.benchmark.judge)
 
     @property
     def requests(self) -> dict[str, Request]:
@@ -87,22 +84,9 @@ class Evidence:
         if limit not in self._scores:
             outcomes = self.outcomes(limit)
             rows = [PredictionRow(self.samples[i], o.text, {"error": o.error}) for i, o in outcomes.items()]
-            scores = score(Predictions(tuple(rows), ()), self.benchmark, self._judge)
+            scores = score(Predictions(tuple(rows), ()), self.benchmark)
             self._scores[limit] = dict(zip(outcomes, scores, strict=True))
         return self._scores[limit]
-
-
-def remembered(judge: Judge) -> Judge:
-    """Return the judge with a memory: a prediction that several settings share is judged once."""
-    known: dict[tuple[str, str], Judgement] = {}
-
-    def judged(sample: Sample, prediction: str) -> Judgement:
-        key = sample.id, prediction
-        if key not in known:
-            known[key] = judge(sample, prediction)
-        return known[key]
-
-    return judged
 
 
 def derive(decoded: DecodedPrompt, order_limit: int, scored: ScoredText) -> Prediction | None:

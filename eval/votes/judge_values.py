@@ -6,14 +6,13 @@ was decoded.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
-from eval.runs.score import Judge
 from eval.tuning.decoded_prompt import DecodedCall, read_decoded, revote
-from eval.tuning.evidence import remembered
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, SlotKind, ValueSlot
 from lookup.dictionary import ParameterSpec
 from tooldecoding.formats.call_format import Call
@@ -29,18 +28,17 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
 
     ``place``: the file of the predictions, for messages.
     """
-    judge = remembered(benchmark.judge)
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
             request = prompter.request(sample)
             decoded = read_decoded(row, f"{place}, {sample.id}", request)
-            slots += value_slots(sample, decoded.calls, request, benchmark, judge)
+            slots += value_slots(sample, decoded.calls, request, benchmark)
     return slots
 
 
 def value_slots(
-    sample: Sample, decoded: Sequence[DecodedCall], request: Request, benchmark: Benchmark, judge: Judge
+    sample: Sample, decoded: Sequence[DecodedCall], request: Request, benchmark: Benchmark
 ) -> list[ValueSlot]:
     """Return the slots of one sample; none if its values cannot be judged.
 
@@ -50,14 +48,12 @@ def value_slots(
         The calls decoded for the sample.
     request : Request
         What was decoded: the vote leaves out what its conversation does not say.
-    judge : callable
-        The benchmark's, or one that remembers its verdicts.
     """
     # reference book(city="Rome", nights=2); orders book(city="Rome", nights=3), book(nights=2, city="Rome, IT"):
     # city is right by the first order, nights by the second, for each value is judged within the reference
     if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].tool.name != sample.calls[0].name:
         return []
-    questions = _Questions(sample, benchmark, judge)
+    questions = _Questions(sample, benchmark)
     if not questions.accepts(sample.calls[0].arguments):
         return []
     [call] = decoded
@@ -101,12 +97,11 @@ def likeliest(candidates: Sequence[CandidateCall]) -> CandidateCall:
 class _Questions:
     """The right answers of a sample with one reference call."""
 
-    def __init__(self, sample: Sample, benchmark: Benchmark, judge: Judge) -> None:
-        self._sample = sample
+    def __init__(self, sample: Sample, benchmark: Benchmark) -> None:
         [self._reference] = sample.calls
         self._format = CALL_FORMATS[benchmark.call_format]
         self._open = benchmark.open_keys(sample)
-        self._judge = judge
+        self._is_right = cache(lambda text: benchmark.judge(sample, text).correct)  # orders often agree
 
     def kinds(self, spec: ParameterSpec) -> tuple[SlotKind, ...]:
         """Return what is asked about a parameter."""
@@ -126,5 +121,4 @@ class _Questions:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the benchmark accepts a call of the reference's tool."""
-        text = self._format.render([Call(self._reference.name, dict(arguments))])
-        return self._judge(self._sample, text).correct
+        return self._is_right(self._format.render([Call(self._reference.name, dict(arguments))]))

@@ -22,7 +22,7 @@ SGD = find_benchmark("sgd")
 
 def slots(sample: Sample, *calls: DecodedCall) -> dict[tuple[str, str], ValueSlot]:
     request = Request("", sample.documentation.lookup, DecodeOptions())
-    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, request, SGD, SGD.judge)}
+    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, request, SGD)}
 
 
 def test_every_question_of_a_call(samples: Sequence[Sample]) -> None:
