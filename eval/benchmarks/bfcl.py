@@ -17,7 +17,6 @@ from eval.validation import Entry, documentation_of, listed, read_answered, read
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import Message
-from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.cursor import UnreadableCallError
 
@@ -45,7 +44,8 @@ class _Function(BaseModel):
     parameters: _Parameters
 
 
-class _Functions(BaseModel):
+class _Question(BaseModel):
+    question: Annotated[list[list[Any]], Field(min_length=1)]
     function: list[_Function]
 
 
@@ -123,7 +123,7 @@ def _read_category(folder: Path, category: str) -> list[Sample]:
 
 def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
     place, row = entry
-    validated(_Functions, row, place)
+    validated(_Question, row, place)
     functions = row["function"]
     if truth and not functions:
         raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
@@ -131,22 +131,17 @@ def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
         id=row["id"],
         category=category,
         dialogue=row["id"],
-        turns=_turns(place, row),
+        turns=_turns(place, row["question"][0]),
         documentation=documentation_of(functions, f"{place}: function"),
         calls=reference_calls(functions, truth, category),
         answer=BfclAnswer(functions, truth),
     )
 
 
-def _turns(place: str, row: Mapping[str, Any]) -> tuple[Message, ...]:
+def _turns(place: str, turn: Sequence[Any]) -> tuple[Message, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
-    question = row.get("question")
-    if not isinstance(question, list) or not question or not isinstance(question[0], list):
-        raise EvalError(
-            f"{place}: expected 'question' to be a list with one list of messages, found {short_repr(question)}"
-        )
     try:
-        return read_rows(question[0], f"{place}: question")
+        return read_rows(turn, f"{place}: question")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None
 
