@@ -28,11 +28,11 @@ _WEIGHT: Final = 2.0
 
 
 class LabelledCall(NamedTuple):
-    """A sample that was answered with calls: its dialogue, their score, and whether they are right."""
+    """A sample that was answered with calls: their score, whether they are right, and its dialogue."""
 
-    dialogue: str
     score: float
     right: bool
+    dialogue: str
 
 
 def calibrated(calls: Sequence[LabelledCall]) -> Calibration:

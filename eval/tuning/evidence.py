@@ -52,7 +52,7 @@ class Evidence:
         found = {identifier: self._derived(identifier, limit) for identifier in self.samples}
         requests = self.requests
         missing = {identifier: requests[identifier] for identifier, outcome in found.items() if outcome is None}
-        self.again[limit] = len(missing)
+        self.again.setdefault(limit, len(missing))
         for identifier, decoded in (self.decode_again(missing, limit) if missing else {}).items():
             self.decoded[identifier].append(decoded)
             found[identifier] = self._derived(identifier, limit)
@@ -70,7 +70,7 @@ class Evidence:
         """Return the samples that are answered with calls, with how sure these are."""
         right, outcomes = self.right(limit), self.outcomes(limit)
         return [
-            LabelledCall(self.samples[identifier].dialogue, outcome.score, right[identifier])
+            LabelledCall(outcome.score, right[identifier], self.samples[identifier].dialogue)
             for identifier, outcome in outcomes.items()
             if outcome.score is not None
         ]

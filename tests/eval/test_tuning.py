@@ -208,6 +208,7 @@ def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, mark
         found = evidence(decode, {"0": asked}, {"0": read})
         for limit in range(1, FULL + 1) if call_format in ("api-bank", "pythonic") else [FULL]:
             [direct] = decode([at_limit(asked, limit)])
+            assert found.outcomes(limit) == found.outcomes(limit)  # what is decoded again, is so once
             assert found.outcomes(limit)["0"].text == direct.text, limit
             texts.add(direct.text)
         again += sum(found.again.values())
