@@ -50,6 +50,7 @@ def test_a_risk_holds_for_other_calls(risk: float) -> None:
 def test_too_few_calls_show_no_risk() -> None:
     perfect = [LabelledCall(0.9, True, "d")]
     assert limit_of(perfect * 89, USUAL, 0.05) is None
+    assert limit_of([LabelledCall(0.95, False, "d"), *perfect * 4], USUAL, 0.05) is None, "none is right at the start"
     limit = limit_of(perfect * 90, USUAL, 0.05)
     assert limit is not None and USUAL.probability(0.9) - 1e-5 < limit <= USUAL.probability(0.9)
     assert limit_of([*perfect * 90, LabelledCall(0.9, False, "d")], USUAL, 0.05) is None, "equal calls pass together"
