@@ -49,15 +49,16 @@ def _row(
     benchmark: Benchmark, sample: Sample, prediction: str, judgement: Judgement, missing: bool = False
 ) -> dict[str, Any]:
     """A sample without a prediction is wrong, whatever it asks for."""
-    satisfiable = judgement.correct or benchmark.satisfiable(sample)
-    wrong = None if judgement.correct else classify(sample, prediction, judgement, satisfiable)
+    right = judgement.correct
+    satisfiable = right or benchmark.satisfiable(sample)
+    error_class, structural = (None, False) if right else classify(sample, prediction, judgement, satisfiable)
     return benchmark.describe(sample) | {
         "dialogue": sample.dialogue,
-        "correct": judgement.correct,
-        "valid": judgement.correct,
+        "correct": right,
+        "valid": right,
         "error_type": judgement.error_type,
-        "error_class": wrong and wrong.error_class,
-        "structural": wrong is not None and wrong.structural,
+        "error_class": error_class,
+        "structural": structural,
         "satisfiable": satisfiable,
         "missing": missing,
         "message": judgement.message,
