@@ -59,17 +59,6 @@ class _GroundTruth(BaseModel):
     ground_truth: Annotated[list[Annotated[dict[str, Any], AfterValidator(_demand_call)]], Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class BfclAnswer:
-    """An entry for the checker.
-
-    ``functions``, ``truth``: its tools as documented, and the possible answers, both as in the data.
-    """
-
-    functions: Functions
-    truth: Sequence[Answer]
-
-
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
@@ -134,7 +123,7 @@ def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
         turns=_turns(place, row["question"][0]),
         documentation=documentation_of(functions, f"{place}: function"),
         calls=reference_calls(functions, truth, category),
-        answer=BfclAnswer(functions, truth),
+        answer=(functions, truth),  # as in the data
     )
 
 
@@ -217,7 +206,7 @@ class Bfcl(Benchmark):
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict. (Ir)relevance categories only ask whether it has calls."""
-        answer: BfclAnswer = sample.answer
+        functions, truth = sample.answer
         calls: Sequence[Call] | None = None
         why = "there is no call"
         try:
@@ -228,7 +217,7 @@ class Bfcl(Benchmark):
         if not _has_answers(sample.category):
             fault = _awareness_fault(sample.category, calls, why)
         elif calls is not None:
-            fault = check_calls(answer.functions, calls, answer.truth, sample.category)
+            fault = check_calls(functions, calls, truth, sample.category)
         return Judgement.of(fault, calls)
 
     def satisfiable(self, sample: Sample) -> bool:
@@ -237,7 +226,7 @@ class Bfcl(Benchmark):
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
         """Keys with ``""`` among their alternatives."""
-        [truth] = sample.answer.truth
+        _, [truth] = sample.answer
         [accepted] = truth.values()
         return frozenset(key for key, values in accepted.items() if isinstance(values, list) and "" in values)
 
