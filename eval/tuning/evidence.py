@@ -98,15 +98,13 @@ def derive(decoded: DecodedPrompt, order_limit: int, scored: ScoredText) -> Pred
     request, call_format = at_limit(decoded.request, order_limit), decoded.call_format
     calls: list[Call] = []
     score = 1.0
-    for number, call in enumerate(decoded.calls):
-        candidates = call.candidates[:order_limit]
-        voted = revote(candidates, call.tool, request)
+    for number, (call, committed) in enumerate(zip(decoded.calls, decoded.committed, strict=True)):
+        voted = revote(call.candidates[:order_limit], request, call.name_confidence)
         calls.append(Call(voted.name, voted.arguments))
-        score *= voted.score if call.name_confidence is None else call.name_confidence * voted.score
+        score *= voted.score
         text = call_format.render_call(voted.name, voted.arguments, number)
         # the model saw the text of a call before it decided whether another one follows
-        if text != call.committed and call_format.parallel and number + 1 < request.options.max_calls:
+        if text != committed and call_format.parallel and number + 1 < request.options.max_calls:
             return None
-    own = call_format.joined([call.committed for call in decoded.calls])
-    text = with_calls(decoded.text, own, call_format, calls)
+    text = with_calls(decoded.text, call_format.joined(decoded.committed), call_format, calls)
     return Prediction(scored.of_calls(text, calls), score=score if calls else None)

@@ -12,9 +12,10 @@ from typing import Any
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
-from eval.tuning.decoded_prompt import DecodedCall, read_decoded, revote
+from eval.tuning.decoded_prompt import read_decoded, revote
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, SlotKind, ValueSlot
 from lookup.dictionary import ParameterSpec
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.request import Request
@@ -51,16 +52,17 @@ def value_slots(
     """
     # reference book(city="Rome", nights=2); orders book(city="Rome", nights=3), book(nights=2, city="Rome, IT"):
     # city is right by the first order, nights by the second, for each value is judged within the reference
-    if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].tool.name != sample.calls[0].name:
+    if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].name != sample.calls[0].name:
         return []
     questions = _Questions(sample, benchmark)
     if not questions.accepts(sample.calls[0].arguments):
         return []
     [call] = decoded
+    tool = request.tools.decided(request.options.unknown_keys)[call.name]
     orders = [candidate.order for candidate in call.candidates]
 
     def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
-        return revote(candidates, call.tool, request).arguments
+        return revote(candidates, request).arguments
 
     # a vote over more orders than there are is the one over all of them
     votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}
@@ -70,16 +72,16 @@ def value_slots(
         ValueSlot(
             id=sample.id,
             dialogue=sample.dialogue,
-            tool=call.tool.name,
+            tool=tool.name,
             key=spec.name,
             kind=kind,
-            keys=len(call.tool.required),
+            keys=len(tool.required),
             type="enum" if spec.value_type.enum else spec.value_type.kind,
             places=[order.index(spec.name) for order in orders if spec.name in order] if kind == "required" else [],
             orders=[questions.right(kind, spec.name, given) for given in alone],
             votes={name: questions.right(kind, spec.name, given) for name, given in votes.items()},
         )
-        for spec in call.tool.parameters
+        for spec in tool.parameters
         for kind in questions.kinds(spec)
     ]
 

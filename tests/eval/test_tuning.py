@@ -6,7 +6,6 @@ Law: a row of candidates holds what was decoded, and any other vote over it is w
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,6 @@ from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tools import documented
-from voting import merge
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -100,9 +98,7 @@ def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
     if not given:
         return DecodedPrompt(None, "", (), "too long")
     call = decoded_call(sample, given[0], dict(reversed(given[1].items())))
-    voted = merge(call.candidates, call.tool)
-    text = FORM.render_call(voted.name, voted.arguments)
-    return DecodedPrompt(request, f"[{text}]", (replace(call, committed=text),))
+    return DecodedPrompt(request, f"[{FORM.render_call(call.name, call.arguments)}]", (call,))
 
 
 def measure(requests: Mapping[str, Request], limits: Sequence[int]) -> pd.DataFrame:
@@ -200,7 +196,7 @@ def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, mark
             assert [(c.name, c.order, c.values, c.text) for c in ours.candidates] == [
                 (c.name, c.order, c.values, c.text) for c in call.candidates
             ]
-            assert merge(ours.candidates, ours.tool) == call.voted
+            assert ours.voted == call.voted
         found = evidence(decode, {"0": asked}, {"0": read})
         for limit in range(1, FULL + 1) if call_format in ("api-bank", "pythonic") else [FULL]:
             [direct] = decode([at_limit(asked, limit)])
