@@ -77,18 +77,13 @@ Entry = tuple[str, dict[str, Any]]
 """Place of a row, for messages, and the row."""
 
 
-def read_json_file(path: Path) -> Any:
-    """Return the one JSON value of a file."""
-    text = read_text(path, EvalError)
-    try:
-        return read_json(text)
-    except (ValueError, RecursionError) as error:
-        raise EvalError(f"{path}: expected one JSON value: {error}") from None
-
-
 def read_json_rows(path: Path) -> list[tuple[str, Any]]:
     """Return the elements of a file's JSON list, each with its place; there must be one."""
-    rows = read_json_file(path)
+    text = read_text(path, EvalError)
+    try:
+        rows = read_json(text)
+    except (ValueError, RecursionError) as error:
+        raise EvalError(f"{path}: expected one JSON value: {error}") from None
     if not isinstance(rows, list) or not rows:
         raise EvalError(f"{path}: expected a JSON list of rows, found {'an empty one' if rows == [] else 'none'}")
     return [(f"{path}, row {number}", row) for number, row in enumerate(rows, start=1)]

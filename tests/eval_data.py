@@ -10,9 +10,9 @@ from eval.benchmarks.api_bank.benchmark import API_BANK, LEVEL_1
 from eval.benchmarks.api_bank.checker import TOOLS
 from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
-from eval.tuning.decoded_prompt import DecodedCall
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tools import documented
-from voting import CandidateCall, CandidateValue
+from voting import CandidateCall, CandidateValue, merge
 
 Files = Mapping[str, Any]
 """Path -> bytes, a text, JSON lines (a list), or any other JSON value; a file's own list is a tuple."""
@@ -87,7 +87,7 @@ def decoded_call(sample: Sample, *given: Mapping[str, str]) -> DecodedCall:
         )
         for n, values in enumerate(given, 1)
     ]
-    return DecodedCall(tool, tuple(candidates), "")
+    return DecodedCall(merge(candidates, tool), tuple(candidates))
 
 
 def prediction_rows(predictions: dict[str, str]) -> str:

@@ -2,8 +2,7 @@
 
 import gc
 import json
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,13 +18,12 @@ from eval.bench.options import GREEDY, BenchOptions, beams_of
 from eval.bench.subject import Subject, Workload, load_subject, make_workload
 from eval.errors import writing
 from eval.options import PEER_METHODS
+from tooldecoding.cli.console import progress_bar
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import find_device
 from tooldecoding.options import DecodeOptions
 
 FILE: Final = "bench.json"
-ProgressBar = Callable[[str, int], AbstractContextManager[Callable[[int], None]]]
-"""Opens a bar with a label and a total; the function that it yields advances the bar."""
 
 
 @dataclass
@@ -87,9 +85,8 @@ class BenchRunner:
     EvalError if the folder of ``--out`` cannot be written.
     """
 
-    def __init__(self, options: BenchOptions, bar: ProgressBar) -> None:
+    def __init__(self, options: BenchOptions) -> None:
         self._options = options
-        self._bar = bar
         self._cells: list[Cell] = []
         self.path = Path(options.out) / FILE
         with writing(self.path.parent):
@@ -135,7 +132,7 @@ class BenchRunner:
         cell, methods = self._new_cell(subject, workload)
         self._cells.append(cell)
         rounds = 1 + self._options.repeat
-        with self._bar(name, rounds * len(methods)) as advance:
+        with progress_bar(name, rounds * len(methods)) as advance:
             for number in range(rounds):
                 runs: dict[str, Measurement] = {}
                 shuffled = list(methods)

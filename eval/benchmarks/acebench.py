@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, Field
 
-from eval.benchmarks.acebench_checker import Functions, Truth, check_calls, check_sentence, decode_calls, expected_calls
+from eval.benchmarks.acebench_checker import Truth, check_calls, check_sentence, decode_calls, expected_calls
 from eval.benchmarks.samples import Benchmark, Fault, Judgement, Sample
 from eval.errors import EvalError
 from eval.validation import Entry, documentation_of, read_answered, validated
@@ -64,18 +64,6 @@ def _calls(place: str, truth: Any) -> list[Truth]:
     return truths
 
 
-@dataclass(frozen=True)
-class AceAnswer:
-    """An entry for the checker: its tools as documented, and the alternatives of right calls.
-
-    Special categories have none of these, but ``parts``: what a sentence must hold; see ``check_sentence``.
-    """
-
-    functions: Functions
-    truths: Sequence[Truth]
-    parts: Any
-
-
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
     """Return the entries of some categories, each in the order of its file.
 
@@ -105,7 +93,7 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
     lists = isinstance(truth, dict) and all(isinstance(part, list) for part in truth.values())
     if special and not isinstance(truth, str) and not lists:
         raise EvalError(f"{there}: expected 'ground_truth' to be a sentence, or an object of lists")
-    truths = [] if special else _calls(there, truth)
+    truths = [] if special else _calls(there, truth)  # special categories have a sentence, see check_sentence
     return Sample(
         id=question.id,
         category=category,
@@ -113,7 +101,7 @@ def _sample(asked: Entry, answered: Entry, category: str) -> Sample:
         turns=_turns(question, special),
         documentation=documentation_of(row["function"], f"{place}: function"),
         calls=tuple(expected_calls(truths[0])) if truths else (),
-        answer=AceAnswer(row["function"], truths, truth if special else None),
+        answer=(row["function"], truths, truth),
     )
 
 
@@ -135,16 +123,16 @@ class AceBench(Benchmark):
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict; in special categories on the sentence that the answer must hold."""
-        answer: AceAnswer = sample.answer
+        functions, truths, parts = sample.answer
         fault: Fault | None
         try:
             calls = decode_calls(prediction)
-            faults = [check_calls(answer.functions, calls, truth) for truth in answer.truths]
+            faults = [check_calls(functions, calls, truth) for truth in truths]
             fault = faults[0] if faults and None not in faults else None
         except UnreadableCallError as error:
             calls, fault = None, Fault("wrong_output_format", str(error))
         if sample.category in SPECIAL:
-            fault = check_sentence(sample.category, prediction, answer.parts)
+            fault = check_sentence(sample.category, prediction, parts)
         return Judgement.of(fault, calls)
 
     def open_keys(self, sample: Sample) -> frozenset[str]:

@@ -17,7 +17,6 @@ from eval.validation import Entry, documentation_of, listed, read_answered, read
 from lookup.errors import ToolDecodingError
 from tooldecoding.chat.dialogue import read_rows
 from tooldecoding.chat.messages import Message
-from tooldecoding.files.json_lines import short_repr
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.cursor import UnreadableCallError
 
@@ -45,7 +44,8 @@ class _Function(BaseModel):
     parameters: _Parameters
 
 
-class _Functions(BaseModel):
+class _Question(BaseModel):
+    question: Annotated[list[list[Any]], Field(min_length=1)]
     function: list[_Function]
 
 
@@ -57,17 +57,6 @@ def _demand_call(value: dict[str, Any]) -> dict[str, Any]:
 
 class _GroundTruth(BaseModel):
     ground_truth: Annotated[list[Annotated[dict[str, Any], AfterValidator(_demand_call)]], Field(min_length=1)]
-
-
-@dataclass(frozen=True)
-class BfclAnswer:
-    """An entry for the checker.
-
-    ``functions``, ``truth``: its tools as documented, and the possible answers, both as in the data.
-    """
-
-    functions: Functions
-    truth: Sequence[Answer]
 
 
 def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
@@ -123,7 +112,7 @@ def _read_category(folder: Path, category: str) -> list[Sample]:
 
 def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
     place, row = entry
-    validated(_Functions, row, place)
+    validated(_Question, row, place)
     functions = row["function"]
     if truth and not functions:
         raise EvalError(f"{place}: expected at least one tool in 'function', since there is an answer")
@@ -131,22 +120,17 @@ def _sample(entry: Entry, truth: Sequence[Answer], category: str) -> Sample:
         id=row["id"],
         category=category,
         dialogue=row["id"],
-        turns=_turns(place, row),
+        turns=_turns(place, row["question"][0]),
         documentation=documentation_of(functions, f"{place}: function"),
         calls=reference_calls(functions, truth, category),
-        answer=BfclAnswer(functions, truth),
+        answer=(functions, truth),  # as in the data
     )
 
 
-def _turns(place: str, row: Mapping[str, Any]) -> tuple[Message, ...]:
+def _turns(place: str, turn: Sequence[Any]) -> tuple[Message, ...]:
     """Return the messages of the first turn. The categories read here have no others."""
-    question = row.get("question")
-    if not isinstance(question, list) or not question or not isinstance(question[0], list):
-        raise EvalError(
-            f"{place}: expected 'question' to be a list with one list of messages, found {short_repr(question)}"
-        )
     try:
-        return read_rows(question[0], f"{place}: question")
+        return read_rows(turn, f"{place}: question")
     except ToolDecodingError as error:
         raise EvalError(str(error)) from None
 
@@ -222,7 +206,7 @@ class Bfcl(Benchmark):
 
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict. (Ir)relevance categories only ask whether it has calls."""
-        answer: BfclAnswer = sample.answer
+        functions, truth = sample.answer
         calls: Sequence[Call] | None = None
         why = "there is no call"
         try:
@@ -233,7 +217,7 @@ class Bfcl(Benchmark):
         if not _has_answers(sample.category):
             fault = _awareness_fault(sample.category, calls, why)
         elif calls is not None:
-            fault = check_calls(answer.functions, calls, answer.truth, sample.category)
+            fault = check_calls(functions, calls, truth, sample.category)
         return Judgement.of(fault, calls)
 
     def satisfiable(self, sample: Sample) -> bool:
@@ -242,7 +226,7 @@ class Bfcl(Benchmark):
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
         """Keys with ``""`` among their alternatives."""
-        [truth] = sample.answer.truth
+        _, [truth] = sample.answer
         [accepted] = truth.values()
         return frozenset(key for key, values in accepted.items() if isinstance(values, list) and "" in values)
 

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 
 from eval.errors import EvalError
 from lookup.dictionary import ToolSpec
@@ -149,19 +149,11 @@ class Benchmark(ABC):
         return {"id": sample.id, "category": sample.category}
 
 
-class Classified(NamedTuple):
-    """The class of a wrong prediction, and whether the call is wrong by its structure alone.
+def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable: bool) -> tuple[ErrorClass, bool]:
+    """The class of a prediction that was judged wrong, and whether it is wrong by its structure alone: the call names a
+    tool that was not given, is malformed, or has a key error, which constrained decoding rules out.
 
-    ``structural``: the call names a tool that was not given, is malformed, or has a key error: what constrained
-    decoding rules out.
-    """
-
-    error_class: ErrorClass
-    structural: bool
-
-
-def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable: bool) -> Classified:
-    """The class of a prediction that was judged wrong, the first that applies:
+    The class is the first that applies:
 
     ``unsatisfiable``
         The benchmark judges every prediction for this sample wrong, so the model is not to blame.
@@ -179,21 +171,21 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
         Anything else: a value that is not accepted, an optional key that the reference needs or does not have.
     """
     if not satisfiable:
-        return Classified("unsatisfiable", False)
+        return "unsatisfiable", False
     tools = sample.documentation.lookup
     calls = judgement.calls
     names = [c.name for c in calls] if calls else attempted_names(prediction, list(tools))
     if bool(names) != bool(sample.calls) or not names:
-        return Classified("awareness", False)
+        return "awareness", False
     wanted = Counter(c.name for c in sample.calls)
     invented = any(name not in tools and name not in wanted for name in names)
     if invented or Counter(names) != wanted:
-        return Classified("selection", invented)
+        return "selection", invented
     if not calls:
-        return Classified("format", True)
+        return "format", True
     if any(_has_key_error(call, tools) for call in calls):
-        return Classified("key", True)
-    return Classified("value", False)
+        return "key", True
+    return "value", False
 
 
 def attempted_names(text: str, known: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from eval.bench.options import BenchOptions
 from eval.errors import EvalError
 from eval.options import PEER_METHODS
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import going_on, output_console, progress_bar
+from tooldecoding.cli.console import going_on, output_console
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.option import CountOrNone, option, options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
@@ -27,7 +27,7 @@ def bench(given: ParsedArguments) -> None:
     from eval.report.table import show
 
     options = given.read(BenchOptions)
-    runner = BenchRunner(options, progress_bar)
+    runner = BenchRunner(options)
     record = runner.run()
     show(output_console(), bench_tables(record))
     output_console(stderr=True).print(f"written: {runner.path}")

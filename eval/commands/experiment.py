@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -54,16 +55,6 @@ class ReportOf(_Strict):
     methods: list[str] = []
 
 
-@dataclass(frozen=True)
-class PlannedRun:
-    """One run: names within the experiment, its folder, and its options of ``eval``."""
-
-    benchmark: str
-    method: str
-    folder: Path
-    options: Mapping[str, Any]
-
-
 class Experiment(_Strict):
     """A file of ``tooldecoding experiment``: options of ``eval`` for all runs and by method, benchmarks, reports."""
 
@@ -72,18 +63,9 @@ class Experiment(_Strict):
     benchmarks: dict[FolderName, BenchmarkRuns] = Field(min_length=1)
     reports: dict[FolderName, ReportOf] = Field(min_length=1)
 
-    def plan(self, report: str, folder: Path) -> list[PlannedRun]:
-        """Return the runs of a report. Options of the method stand over the benchmark's, these over the file's."""
-        return [
-            PlannedRun(
-                benchmark,
-                method,
-                folder / benchmark / method,
-                {**self.options, **self.benchmarks[benchmark].options, **self.methods[method]},
-            )
-            for benchmark in self.reports[report].benchmarks
-            for method in self.reports[report].methods or self.methods
-        ]
+    def plan(self, report: str) -> list[tuple[str, str]]:
+        """Return the benchmark and the method of each run of a report."""
+        return [*product(self.reports[report].benchmarks, self.reports[report].methods or self.methods)]
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -106,12 +88,12 @@ def read_experiment(path: Path) -> Experiment:
     return experiment
 
 
-def is_finished(run: PlannedRun, wanted: Mapping[str, Any]) -> bool:
-    """Return whether the run's folder has all scores; EvalError if the run there has other settings than ``wanted``."""
-    if not (run.folder / SCORES).is_file():
+def is_finished(folder: Path, wanted: Mapping[str, Any]) -> bool:
+    """Return whether a run's folder has all scores; EvalError if the run there has other settings than ``wanted``."""
+    if not (folder / SCORES).is_file():
         return False
-    there = read_manifest(run.folder / MANIFEST, EvalError, "choose another --out")
-    demand_settings(run.folder, there.get("settings"), json.loads(json.dumps(wanted)), EvalError)
+    there = read_manifest(folder / MANIFEST, EvalError, "choose another --out")
+    demand_settings(folder, there.get("settings"), json.loads(json.dumps(wanted)), EvalError)
     return True
 
 
@@ -143,7 +125,7 @@ def experiment(given: ParsedArguments) -> None:
         raise EvalError(f"{path}: no report {unknown!r}; known: {', '.join(found.reports)}")
     out = Path(command.out or Path("runs", path.stem, str(everywhere.get("model", "reference")).replace("/", "--")))
     plans = {
-        name: [(run, _checked(path, run, found.methods[run.method], everywhere)) for run in found.plan(name, out)]
+        name: [(out / b / m, b, m, _checked(path, found, b, m, everywhere)) for b, m in found.plan(name)]
         for name in found.reports
         if not command.report or name in command.report
     }
@@ -155,27 +137,31 @@ def experiment(given: ParsedArguments) -> None:
             print(f"{name} is left out: no {Path(command.data, about.data)}{where}")
         if missing:
             continue
-        for number, (run, options) in enumerate(runs, 1):
-            if not is_finished(run, options):
-                print(f"{name}, run {number} of {len(runs)}: {run.method} on {run.benchmark}")
-                about = found.benchmarks[run.benchmark]
-                place = {"benchmark": about.benchmark, "category": about.category, "out": str(run.folder)}
+        for number, (folder, benchmark, method, options) in enumerate(runs, 1):
+            if not is_finished(folder, options):
+                print(f"{name}, run {number} of {len(runs)}: {method} on {benchmark}")
+                about = found.benchmarks[benchmark]
+                place = {"benchmark": about.benchmark, "category": about.category, "out": str(folder)}
                 evaluate(ParsedArguments({**options, **place, "data": str(Path(command.data, about.data))}))
-        for written in write_report([run.folder for run, _ in runs], out / f"report-{name}"):
+        for written in write_report([folder for folder, *_ in runs], out / f"report-{name}"):
             print(written)
 
 
 def _checked(
-    path: Path, run: PlannedRun, of_method: Mapping[str, Any], everywhere: Mapping[str, Any]
+    path: Path, experiment: Experiment, benchmark: str, method: str, everywhere: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The checked options of one run; EvalError for one that ``eval`` refuses, or that is given at two places."""
-    place = f"{path}: {run.method} on {run.benchmark}"
+    """The checked options of one run; EvalError for one that ``eval`` refuses, or that is given at two places.
+
+    Options of the method stand over the benchmark's, these over the file's.
+    """
+    place, of_method = f"{path}: {method} on {benchmark}", experiment.methods[method]
+    options = {**experiment.options, **experiment.benchmarks[benchmark].options, **of_method}
     for name in sorted(set(of_method) & set(everywhere)):
         raise EvalError(f"{place} sets {name}, so it cannot be given for all runs")
-    for name in sorted(set(run.options) - {each.name for each in options_of(EvalOptions)}):
+    for name in sorted(set(options) - {each.name for each in options_of(EvalOptions)}):
         raise EvalError(f"{place}: eval has no option {name!r}")
     try:
-        settings = {**check_given(run.options, EvalOptions), **everywhere}
+        settings = {**check_given(options, EvalOptions), **everywhere}
     except ConfigError as error:
         raise EvalError(f"{place}: {error}") from None
     if settings.get("method") in PEER_METHODS:

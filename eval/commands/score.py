@@ -37,7 +37,7 @@ def score(given: ParsedArguments) -> None:
     read = {p: read_predictions(p, benchmark, samples) for p in command.predictions}
     scored = {}
     for path, target in targets.items():
-        scored[_label(path)] = rows = scores_of(read[path], benchmark, benchmark.judge)
+        scored[_label(path)] = rows = scores_of(read[path], benchmark)
         write_rows(rows, target)
         missing = [row["category"] for row in rows if row["missing"]]
         if missing:

@@ -11,7 +11,7 @@ from tooldecoding.cli.extras import demand_extra
 from tooldecoding.options.option import options_of
 from tooldecoding.options.parsed_arguments import ParsedArguments
 
-_TUNED: Final = {"order_limit", "orders", "optional_share", "min_confidence", "confidence_offset", "confidence_slope"}
+_TUNED: Final = {"order_limit", "orders", "min_confidence", "confidence_offset", "confidence_slope"}
 _NOT_HERE: Final = {
     *("ray", "actors", "gpus_per_actor"),
     *("method", "beams", "samples", "sample_temperature"),
@@ -19,10 +19,10 @@ _NOT_HERE: Final = {
 
 
 def tune(given: ParsedArguments) -> None:
-    """Choose order limit, optional keys and confidence for a deployment, on a benchmark."""
+    """Choose order limit and confidence for a deployment, on a benchmark."""
     demand_extra("eval", "scipy", "pandas")
     from eval.report.table import show
-    from eval.tuning.output import tables
+    from eval.tuning.output import limit_table
     from eval.tuning.tune import DEPLOYMENT, tune_benchmark
 
     wanted = given.read(TuneOptions)
@@ -31,7 +31,7 @@ def tune(given: ParsedArguments) -> None:
     every, out, console = benchmark.load(wanted.data, categories), wanted.folder, output_console()
     with going_on(out):
         record = tune_benchmark(benchmark, categories, every, options, wanted)
-    show(console, tables(record))
+    show(console, [limit_table(record)])
     reasons = record["chosen"]["reasons"]
     if record["chosen"]["settings"] is None:
         raise EvalError(

@@ -20,7 +20,7 @@ class AnswerWriter(ABC):
     def __init__(
         self, decoder: ToolDecoder, request: Request, prompt: list[int], engine: Engine, root: BranchId
     ) -> None:
-        self.request, self.prompt, self.table = request, prompt, decoder.table
+        self.request, self.table = request, decoder.table
         self.format = request.options.call_format.bound(self.table.special.bound)
         self.tally = Tally()
         self.usage = engine.usage(root)
@@ -32,6 +32,12 @@ class AnswerWriter(ABC):
     @abstractmethod
     async def write(self) -> None:
         """Write the answer."""
+
+    @property
+    def written(self) -> str:
+        """What stands behind the prompt, without the text of its last token, which the branch repeats."""
+        text = self.table.join(self.branch.ids)[len(self.held) :]
+        return self.table.special.shown(text.decode(errors="replace"))
 
     async def free_text(self, opener: str) -> bool:
         """Let the model write anything; returns whether it ended with what opens a call."""

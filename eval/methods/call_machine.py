@@ -10,13 +10,12 @@ import codecs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
-from itertools import pairwise
 from typing import NamedTuple
 
 from lookup.dictionary import LookupDictionary, ToolSpec
-from lookup.errors import DocumentationError
 from lookup.grammar.literal_values import read_value
 from lookup.grammar.value_grammar import Constraint, ValueGrammar, value_grammar
+from tooldecoding.decoding.name_trie import demand_distinct
 from tooldecoding.formats.call_format import INDEX, Call, CallFormat
 
 
@@ -89,7 +88,7 @@ class CallMachine:
 
     Keys stand in the documented sequence. A required key cannot be skipped, an optional one can.
 
-    DocumentationError if the name of a tool is the beginning of another; from ``advance`` also for keys.
+    DocumentationError if the name of a tool is the beginning of another. ``CompiledTools`` demands it of keys.
 
     Parameters
     ----------
@@ -109,6 +108,7 @@ class CallMachine:
         numbered = INDEX in call_format.bracket + call_format.next_call  # it knows no number but the first
         self._max_calls = max_calls if call_format.parallel and not numbered else 1
         self._names = [(tool.name + call_format.bracket_of(0), tool) for tool in tools.tools]
+        demand_distinct([name for name, _ in self._names], "tools")
         self.start = Fixed((), _texts((call_format.start(0) + name, tool) for name, tool in self._names))
         self._keys: dict[tuple[str, int, bool], Texts] = {}
         self._grammars: dict[tuple[str, int], ValueGrammar] = {}
@@ -137,11 +137,10 @@ class CallMachine:
             return Fixed(calls, rest)
         if rest:
             return self._reach(calls, rest[0][1])
-        passed = [(text, goal) for text, goal in texts if piece.startswith(text)]
-        if not passed:
-            return None
-        [(text, goal)] = passed
-        return self.advance(self._reach(calls, goal), piece[len(text) :])
+        passed = (
+            self.advance(self._reach(calls, goal), piece[len(text) :]) for text, goal in texts if piece.startswith(text)
+        )
+        return next(passed, None)
 
     def _reach(self, calls: tuple[WrittenCall, ...], goal: Goal) -> Position:
         """Return the position behind fixed text."""
@@ -204,18 +203,7 @@ class CallMachine:
 
 
 def _texts(texts: Iterable[tuple[str, Goal]]) -> Texts:
-    """Return texts with their goals.
-
-    DocumentationError if one text is the beginning of another one: a call could not tell them apart.
-    """
-    ordered = sorted(((text.encode(), goal) for text, goal in texts), key=lambda pair: pair[0])
-    for (shorter, _), (text, _) in pairwise(ordered):
-        if text.startswith(shorter):
-            raise DocumentationError(
-                f"{shorter.decode()!r} is the beginning of {text.decode()!r}, so a call cannot tell them apart; "
-                "rename one of the tools or keys"
-            )
-    return tuple(ordered)
+    return tuple((text.encode(), goal) for text, goal in texts)
 
 
 class Admission:

@@ -191,7 +191,5 @@ class _Writer(AnswerWriter):
 
     def prediction(self, seconds: float, together: int) -> Prediction:
         """Return the prediction after ``write``; prompts that are decoded together share the seconds."""
-        written = self.table.join(self.branch.ids)[len(self.held) :].decode(errors="replace")
         counters = Counters.of(self.usage, self.tally, seconds)
-        text = self.table.special.shown(written).strip()
-        return Prediction(text, counters=counters.to_json(), seconds=seconds / together)
+        return Prediction(self.written.strip(), counters=counters.to_json(), seconds=seconds / together)

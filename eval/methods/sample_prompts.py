@@ -144,15 +144,12 @@ def settled(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTok
     EvalError if the template is ``chat``, and the model has no chat template; if the method needs a grammar of calls,
     and the format has none. ModelError if the chat template prints tools, and writes calls in no known format.
     """
-    found = _with_format(options, benchmark, tokenizer)
-    if found.method in PEER_METHODS:
-        demand_grammar(found.method, found.call_format)
-    return found
-
-
-def _with_format(options: EvalOptions, benchmark: Benchmark, tokenizer: PreTrainedTokenizerBase) -> EvalOptions:
-    if options.template != "chat":
-        return replace(options, format=benchmark.call_format) if options.format == AUTO else options
-    if not tokenizer.chat_template:
-        raise EvalError(f"the tokenizer of {options.model!r} has no chat template; leave out --template chat")
-    return replace(options, format=chat_format(options, tokenizer))
+    if options.template == "chat":
+        if not tokenizer.chat_template:
+            raise EvalError(f"the tokenizer of {options.model!r} has no chat template; leave out --template chat")
+        options = replace(options, format=chat_format(options, tokenizer))
+    elif options.format == AUTO:
+        options = replace(options, format=benchmark.call_format)
+    if options.method in PEER_METHODS:
+        demand_grammar(options.method, options.call_format)
+    return options

@@ -20,17 +20,15 @@ from tooldecoding.tokens.branch import Label
 class ToolDecResult:
     """What TOOLDEC wrote behind one prompt, and its calls, none if the model called no tool or did not finish.
 
-    ``text`` is everything that was written, ``token_ids`` the same in the tokens that the model chose; a first token
-    that is merged with the prompt's last one is replaced by the tokens of the text that it adds. ``truncated`` says
-    that a call reached the token limit of a value or the end of the model's context: TOOLDEC cannot leave a value that
-    the model does not end, and the text counts as an error of format. No tokens are forced; ``constrained`` ones begin
-    outside of values, ``free`` ones in values and free text.
+    ``text`` is everything that was written. ``truncated`` says that a call reached the token limit of a value or the
+    end of the model's context: TOOLDEC cannot leave a value that the model does not end, and the text counts as an
+    error of format. No tokens are forced; ``constrained`` ones begin outside of values, ``free`` ones in values and
+    free text.
     """
 
     text: str
     calls: tuple[Call, ...]
     truncated: bool
-    token_ids: tuple[int, ...]
     counters: Counters
 
 
@@ -87,20 +85,9 @@ class _Writer(AnswerWriter):
 
     def result(self, seconds: float) -> ToolDecResult:
         """Return the result after ``write``."""
-        ids, finished = self._ids_behind_prompt(), isinstance(self._position, Finished)
         calls: tuple[Call, ...] = ()
+        truncated = self._position is not None
         if self._machine is not None and isinstance(self._position, Finished):
-            calls = self._machine.read(self._position)
+            calls, truncated = self._machine.read(self._position), False
         counters = replace(Counters.of(self.usage, self.tally, seconds), forced_tokens=0)
-        text = self.table.special.shown(self.table.join(ids).decode(errors="replace"))
-        return ToolDecResult(text, calls, not finished and self._position is not None, tuple(ids), counters)
-
-    def _ids_behind_prompt(self) -> list[int]:
-        """Return the branch's tokens without the text of the prompt's last token, which they repeat."""
-        ids, repeated = list(self.branch.ids), len(self.held)
-        while repeated and ids:
-            text = self.table.text(ids.pop(0))
-            if len(text) > repeated:
-                return [*self.table.encode_after(self.table.join(self.prompt[-32:]), text[repeated:]), *ids]
-            repeated -= len(text)
-        return ids
+        return ToolDecResult(self.written, calls, truncated, counters)

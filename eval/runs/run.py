@@ -104,11 +104,11 @@ def _scored(
     """Write the scores and the value slots of all predictions."""
     path = folder.path / PREDICTIONS
     predictions = read_predictions(path, benchmark, samples)
-    rows = score(predictions, benchmark, benchmark.judge)
+    rows = score(predictions, benchmark)
     slots = run_values(predictions.rows, benchmark, prompter, str(path))
     write_rows([slot.model_dump() for slot in slots], folder.path / VALUES)
     if method == "greedy" and (reading := leniently(predictions, benchmark)) != predictions:
-        write_rows(score(reading, benchmark, benchmark.judge), folder.path / LENIENT)
+        write_rows(score(reading, benchmark), folder.path / LENIENT)
     write_rows(rows, folder.path / SCORES)  # last: a run with scores is finished
     failed = [row for row in rows if row["error_type"] == "not_decoded"]
     if failed:

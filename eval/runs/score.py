@@ -1,6 +1,6 @@
 """Scores: the official verdict and the error class of every prediction, as JSON lines."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,9 +12,6 @@ from eval.runs.predictions import Predictions
 from eval.validation import Text
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.files.manifest import write_whole
-
-Judge = Callable[[Sample, str], Judgement]
-"""The benchmark's own judge, or another with the same verdicts (the official tool manager)."""
 
 
 class Score(BaseModel, frozen=True):
@@ -35,7 +32,7 @@ class Score(BaseModel, frozen=True):
     sample_id: Annotated[int, Field(le=10**9)] | None = None
 
 
-def score(predictions: Predictions, benchmark: Benchmark, judge: Judge) -> list[dict[str, Any]]:
+def score(predictions: Predictions, benchmark: Benchmark) -> list[dict[str, Any]]:
     """Return rows of scores in the sequence of the predictions, and behind them those that are missing."""
     rows = []
     for sample, prediction, row in predictions.rows:
@@ -43,7 +40,7 @@ def score(predictions: Predictions, benchmark: Benchmark, judge: Judge) -> list[
             failed = Judgement(False, "not_decoded", str(row["error"]), None)
             rows.append(_row(benchmark, sample, prediction, failed, missing=True))
         else:
-            rows.append(_row(benchmark, sample, prediction, judge(sample, prediction)))
+            rows.append(_row(benchmark, sample, prediction, benchmark.judge(sample, prediction)))
     absent = Judgement(False, "missing", "there is no prediction", None)
     return rows + [_row(benchmark, sample, "", absent, missing=True) for sample in predictions.missing]
 
@@ -52,15 +49,16 @@ def _row(
     benchmark: Benchmark, sample: Sample, prediction: str, judgement: Judgement, missing: bool = False
 ) -> dict[str, Any]:
     """A sample without a prediction is wrong, whatever it asks for."""
-    satisfiable = judgement.correct or benchmark.satisfiable(sample)
-    wrong = None if judgement.correct else classify(sample, prediction, judgement, satisfiable)
+    right = judgement.correct
+    satisfiable = right or benchmark.satisfiable(sample)
+    error_class, structural = (None, False) if right else classify(sample, prediction, judgement, satisfiable)
     return benchmark.describe(sample) | {
         "dialogue": sample.dialogue,
-        "correct": judgement.correct,
-        "valid": judgement.correct,
+        "correct": right,
+        "valid": right,
         "error_type": judgement.error_type,
-        "error_class": wrong and wrong.error_class,
-        "structural": wrong is not None and wrong.structural,
+        "error_class": error_class,
+        "structural": structural,
         "satisfiable": satisfiable,
         "missing": missing,
         "message": judgement.message,

@@ -28,11 +28,11 @@ _WEIGHT: Final = 2.0
 
 
 class LabelledCall(NamedTuple):
-    """A sample that was answered with calls: its dialogue, their score, and whether they are right."""
+    """A sample that was answered with calls: their score, whether they are right, and its dialogue."""
 
-    dialogue: str
     score: float
     right: bool
+    dialogue: str
 
 
 def calibrated(calls: Sequence[LabelledCall]) -> Calibration:
@@ -59,7 +59,8 @@ def limit_of(calls: Sequence[LabelledCall], calibration: Calibration, risk: floa
     """Return the smallest confidence above which at most the share ``risk`` of calls is wrong; None if none shows."""
     rows = sorted(((calibration.probability(call.score), call.right) for call in calls), reverse=True)
     ends = [n for n in range(1, len(rows) + 1) if n == len(rows) or rows[n][0] < rows[n - 1][0]]  # equal ones together
-    wrong = np.cumsum([not right for _, right in rows])
+    wrong, counts = np.cumsum([not right for _, right in rows]), np.arange(1, len(rows) + 1)
+    bounds = beta.ppf(1 - LEVEL / _STARTS, wrong + 1, counts - wrong)  # nan where all are wrong
     # risk 0.05: 90 right ones at 0.9 pass, for 1 - 0.01 ** (1 / 90) = 0.0499 bounds what is wrong; 89 do not, and
     # neither do 90 of which one is wrong. A wrong one at 0.5 behind the 90 ends the search there, and they pass
     passing = 0
@@ -67,7 +68,7 @@ def limit_of(calls: Sequence[LabelledCall], calibration: Calibration, risk: floa
         for end in ends:
             if end * _STARTS < start * len(rows):
                 continue
-            if beta.ppf(1 - LEVEL / _STARTS, wrong[end - 1] + 1, end - wrong[end - 1]) > risk:
+            if not bounds[end - 1] <= risk:
                 break
             passing = max(passing, end)
     return math.floor(1e6 * rows[passing - 1][0]) / 1e6 if passing else None  # no call fails by rounding

@@ -6,45 +6,22 @@ from itertools import groupby
 from typing import Any
 
 from eval.errors import EvalError
-from lookup.dictionary import LookupDictionary, ToolSpec
+from lookup.dictionary import LookupDictionary
 from lookup.errors import ToolDecodingError
 from lookup.grammar.literal_values import read_value
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.decoding.grounded_call import grounded_vote
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import dialect_of
 from tooldecoding.formats.pythonic import API_BANK
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
-from voting import CandidateCall, CandidateValue, VotedCall
+from voting import CandidateCall, CandidateValue
 
 
-@dataclass(frozen=True)
-class VoteOptions:
-    """How many orders are decoded, and how they are voted: fields of ``DecodeOptions`` by the same names."""
-
-    order_limit: int
-    optional_share: float = 0.5
-
-    @property
-    def label(self) -> str:
-        """All fields as a text; part of the ids in ``latency.jsonl``."""
-        return ",".join(f"{name}={value}" for name, value in self.__dict__.items())
-
-    def applied(self, request: Request) -> Request:
-        """Return a request with these options."""
-        return replace(request, options=replace(request.options, **self.__dict__))
-
-
-@dataclass(frozen=True)
-class DecodedCall:
-    """The candidates of one call, the text of their vote, which the model sees before the next call, and how sure the
-    name is: None if that is not known.
-    """
-
-    tool: ToolSpec
-    candidates: tuple[CandidateCall, ...]
-    committed: str
-    name_confidence: float | None = None
+def at_limit(request: Request, order_limit: int) -> Request:
+    """Return a request with another order limit."""
+    return replace(request, options=replace(request.options, order_limit=order_limit))
 
 
 @dataclass(frozen=True)
@@ -60,6 +37,11 @@ class DecodedPrompt:
     calls: tuple[DecodedCall, ...]
     error: str = ""
     call_format: CallFormat = API_BANK
+
+    @property
+    def committed(self) -> list[str]:
+        """The texts of the calls; the model sees each before the next one."""
+        return [self.call_format.render_call(c.name, c.arguments, number) for number, c in enumerate(self.calls)]
 
 
 def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) -> DecodedPrompt:
@@ -84,27 +66,27 @@ def read_decoded(row: Mapping[str, Any], place: str, request: Request | None) ->
         tools = request.tools.decided(options.unknown_keys)
         groups = [list(group) for _, group in groupby(row.get("candidates", ()), key=lambda c: c["call"])]
         known = (row.get("name_confidences") or [None] * len(groups))[: len(groups)]
-        calls = []
-        for number, (group, sure) in enumerate(zip(groups, known, strict=True)):
-            candidates = [_read_candidate(c, tools, call_format) for c in group]
-            tool = tools[candidates[0].name]
-            voted = revote(candidates, tool, request)
-            committed = call_format.render_call(voted.name, voted.arguments, number)
-            calls.append(DecodedCall(tool, tuple(candidates), committed, sure))
+        calls = [
+            revote([_read_candidate(c, tools, call_format) for c in group], request, sure)
+            for group, sure in zip(groups, known, strict=True)
+        ]
     except (KeyError, TypeError, ToolDecodingError) as error:
         raise EvalError(f"{place}: no row of candidates for this prompt ({error}); choose another --out") from None
-    written = call_format.ending(text, call_format.joined([c.committed for c in calls]) if calls else "")
+    found = DecodedPrompt(request, text, tuple(calls), call_format=call_format)
+    written = call_format.ending(text, call_format.joined(found.committed) if calls else "")
     if not text.endswith(written):
         raise EvalError(
             f"{place}: the vote over these candidates is {written!r}, the prediction is {text!r}: they were decoded by "
             "another version; choose another --out"
         )
-    return DecodedPrompt(request, text, tuple(calls), call_format=call_format)
+    return found
 
 
-def revote(candidates: Sequence[CandidateCall], tool: ToolSpec, request: Request) -> VotedCall:
+def revote(candidates: Sequence[CandidateCall], request: Request, name_confidence: float | None = None) -> DecodedCall:
     """Return the call that decoding a request makes of candidates."""
-    return grounded_vote(candidates, tool, request.options, index_of(request.conversation)).voted
+    tool = request.tools.decided(request.options.unknown_keys)[candidates[0].name]
+    call = grounded_vote(candidates, tool, request.options, index_of(request.conversation))
+    return replace(call, name_confidence=name_confidence)
 
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:

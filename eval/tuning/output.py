@@ -1,4 +1,4 @@
-"""What ``tune`` prints and writes: tables, ``deployment.yaml``; all from the record in ``tune.json``."""
+"""What ``tune`` prints and writes: a table, ``deployment.yaml``; all from the record in ``tune.json``."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,14 +13,6 @@ from tooldecoding.options.option import options_of
 
 _NAMES: Final = {option.name for option in options_of(ModelOptions) if option.only != "command line"}
 Record = Mapping[str, Any]
-
-
-def tables(record: Record) -> list[Table]:
-    """Return the tables of order limits, and of optional keys if they make a difference."""
-    found = [limit_table(record)]
-    if len({row["right"] for row in record["optional_shares"]}) > 1:
-        found.append(_share_table(record))
-    return found
 
 
 def limit_table(record: Record) -> Table:
@@ -45,38 +37,22 @@ def limit_table(record: Record) -> Table:
 
 
 def _limit_cells(row: Record, chosen: int | None) -> tuple[str, ...]:
-    removed = row["value_errors_removed_percent"]
-    p = NONE if row["p"] is None else probability(row["p"])
-    cells = [_marked(str(row["limit"]), row["limit"] == chosen), _percent(row), p, str(row["value_errors"])]
-    cells.append(NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}")
-    cells.append(NONE if row["auroc"] is None else f"{row['auroc']:.3f}")
-    return (*cells, *_latency_cells(row["latency"]), f"{row['latency']['passes']:.1f}")
-
-
-def _share_table(record: Record) -> Table:
-    chosen = (record["chosen"]["settings"] or {}).get("optional_share")
-    shares = [(row["share"], row) for row in record["optional_shares"]]
-    rows = [(_marked(f"{share:g}", share == chosen), _percent(row)) for share, row in shares]
-    notes = (
-        f"At limit {record['limits'][-1]['limit']}; an optional key is kept if more than this share of the candidates "
-        "carry it, so at 1 never.",
+    removed, latency = row["value_errors_removed_percent"], row["latency"]
+    return (
+        f"{row['limit']} (chosen)" if row["limit"] == chosen else str(row["limit"]),
+        _percent(row),
+        NONE if row["p"] is None else probability(row["p"]),
+        str(row["value_errors"]),
+        NONE if removed is None or row["limit"] == 1 else f"{removed:.1f}",
+        NONE if row["auroc"] is None else f"{row['auroc']:.3f}",
+        f"{latency['median_ms']:.0f} ({latency['low_ms']:.0f}-{latency['high_ms']:.0f})",
+        f"{latency['ratio']:.2f} ({latency['ratio_low']:.2f}-{latency['ratio_high']:.2f})",
+        f"{latency['passes']:.1f}",
     )
-    return Table("Optional keys", ("optional_share", "accuracy"), tuple(rows), 0, notes)
-
-
-def _marked(text: str, chosen: bool) -> str:
-    return f"{text} (chosen)" if chosen else text
 
 
 def _percent(row: Record) -> str:
     return percent(row["interval"] and Estimate(row["accuracy"], *row["interval"]))
-
-
-def _latency_cells(latency: Record) -> tuple[str, str]:
-    return (
-        f"{latency['median_ms']:.0f} ({latency['low_ms']:.0f}-{latency['high_ms']:.0f})",
-        f"{latency['ratio']:.2f} ({latency['ratio_low']:.2f}-{latency['ratio_high']:.2f})",
-    )
 
 
 def deployment_text(record: Record, settings: ModelOptions) -> str:

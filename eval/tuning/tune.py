@@ -17,12 +17,12 @@ from eval.options import EvalOptions
 from eval.runs.run import Made, draw, make_run
 from eval.runs.run_folder import PREDICTIONS, RunFolder
 from eval.tuning.choice import demand_enough
-from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
+from eval.tuning.decoded_prompt import DecodedPrompt, at_limit, read_decoded
 from eval.tuning.evidence import DecodeAgain, Evidence
 from eval.tuning.latency import measure
 from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text
-from eval.tuning.tuner import Tuner
+from eval.tuning.tuner import tuned
 from tooldecoding.cli.console import stderr_line
 from tooldecoding.cluster.local_worker import LocalWorker
 from tooldecoding.decoder import ToolDecoder
@@ -55,7 +55,6 @@ def tune_benchmark(
     with folder.locked():
         (wanted.folder / DEPLOYMENT).unlink(missing_ok=True)  # of an earlier choice; it would be taken for this one's
         options = made.prompter.settings
-        base = VoteOptions(options.order_limit, options.optional_share)
         decoder = ToolDecoder(worker.model, worker.tokenizer, options.strategy, prompt_cache_mb=0)
         method = make_method(options, worker.model, worker.tokenizer, benchmark.call_format)
         evidence = Evidence(
@@ -66,8 +65,11 @@ def tune_benchmark(
             ScoredText.of(options, benchmark.call_format),
         )
         measuring = partial(measure, decoder, wanted.folder, options.seed)
-        tuner = Tuner(evidence, wanted, base, measuring, options.seed)
-        record = tuner.run(
+        record = tuned(
+            evidence,
+            wanted,
+            measuring,
+            options.seed,
             {
                 "categories": list(categories),
                 "drawn_from": len(every),
@@ -77,7 +79,7 @@ def tune_benchmark(
                 "strategy": decoder.strategy,
                 "date": datetime.now(UTC).date().isoformat(),
                 "settings": options.to_json(),
-            }
+            },
         )
         _write_files(record, options, wanted.folder)
     return record
@@ -93,11 +95,11 @@ def decoded_prompts(made: Made, place: str) -> dict[str, list[DecodedPrompt]]:
 
 
 def decoding_again(method: Method, batch_size: int) -> DecodeAgain:
-    """Return what decodes prompts with other options, ``batch_size`` at a time."""
+    """Return what decodes prompts at another order limit, ``batch_size`` at a time."""
 
-    def again(requests: Mapping[str, Request], options: VoteOptions) -> dict[str, DecodedPrompt]:
+    def again(requests: Mapping[str, Request], order_limit: int) -> dict[str, DecodedPrompt]:
         found = {}
-        waiting = [Draft(identifier, options.applied(request)) for identifier, request in requests.items()]
+        waiting = [Draft(identifier, at_limit(request, order_limit)) for identifier, request in requests.items()]
         for start in range(0, len(waiting), batch_size):
             drafts = waiting[start : start + batch_size]
             for draft, prediction in zip(drafts, predict_all(method, drafts), strict=True):

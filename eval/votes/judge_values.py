@@ -6,16 +6,16 @@ was decoded.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from eval.benchmarks.samples import Benchmark, Sample
 from eval.methods.sample_prompts import Prompter
 from eval.runs.predictions import PredictionRow
-from eval.runs.score import Judge
-from eval.tuning.decoded_prompt import DecodedCall, read_decoded, revote
-from eval.tuning.evidence import remembered
+from eval.tuning.decoded_prompt import read_decoded, revote
 from eval.votes.value_slot import ALL, COUNTS, LIKELIEST, SlotKind, ValueSlot
 from lookup.dictionary import ParameterSpec
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.request import Request
@@ -29,18 +29,17 @@ def run_values(rows: Sequence[PredictionRow], benchmark: Benchmark, prompter: Pr
 
     ``place``: the file of the predictions, for messages.
     """
-    judge = remembered(benchmark.judge)
     slots = []
     for sample, _, row in rows:
         if row.get("candidates"):
             request = prompter.request(sample)
             decoded = read_decoded(row, f"{place}, {sample.id}", request)
-            slots += value_slots(sample, decoded.calls, request, benchmark, judge)
+            slots += value_slots(sample, decoded.calls, request, benchmark)
     return slots
 
 
 def value_slots(
-    sample: Sample, decoded: Sequence[DecodedCall], request: Request, benchmark: Benchmark, judge: Judge
+    sample: Sample, decoded: Sequence[DecodedCall], request: Request, benchmark: Benchmark
 ) -> list[ValueSlot]:
     """Return the slots of one sample; none if its values cannot be judged.
 
@@ -50,21 +49,20 @@ def value_slots(
         The calls decoded for the sample.
     request : Request
         What was decoded: the vote leaves out what its conversation does not say.
-    judge : callable
-        The benchmark's, or one that remembers its verdicts.
     """
     # reference book(city="Rome", nights=2); orders book(city="Rome", nights=3), book(nights=2, city="Rome, IT"):
     # city is right by the first order, nights by the second, for each value is judged within the reference
-    if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].tool.name != sample.calls[0].name:
+    if len(sample.calls) != 1 or len(decoded) != 1 or decoded[0].name != sample.calls[0].name:
         return []
-    questions = _Questions(sample, benchmark, judge)
+    questions = _Questions(sample, benchmark)
     if not questions.accepts(sample.calls[0].arguments):
         return []
     [call] = decoded
+    tool = request.tools.decided(request.options.unknown_keys)[call.name]
     orders = [candidate.order for candidate in call.candidates]
 
     def arguments(candidates: Sequence[CandidateCall]) -> Mapping[str, Any]:
-        return revote(candidates, call.tool, request).arguments
+        return revote(candidates, request).arguments
 
     # a vote over more orders than there are is the one over all of them
     votes = {str(count): arguments(call.candidates[:count]) for count in COUNTS} | {ALL: arguments(call.candidates)}
@@ -74,16 +72,16 @@ def value_slots(
         ValueSlot(
             id=sample.id,
             dialogue=sample.dialogue,
-            tool=call.tool.name,
+            tool=tool.name,
             key=spec.name,
             kind=kind,
-            keys=len(call.tool.required),
+            keys=len(tool.required),
             type="enum" if spec.value_type.enum else spec.value_type.kind,
             places=[order.index(spec.name) for order in orders if spec.name in order] if kind == "required" else [],
             orders=[questions.right(kind, spec.name, given) for given in alone],
             votes={name: questions.right(kind, spec.name, given) for name, given in votes.items()},
         )
-        for spec in call.tool.parameters
+        for spec in tool.parameters
         for kind in questions.kinds(spec)
     ]
 
@@ -101,12 +99,11 @@ def likeliest(candidates: Sequence[CandidateCall]) -> CandidateCall:
 class _Questions:
     """The right answers of a sample with one reference call."""
 
-    def __init__(self, sample: Sample, benchmark: Benchmark, judge: Judge) -> None:
-        self._sample = sample
+    def __init__(self, sample: Sample, benchmark: Benchmark) -> None:
         [self._reference] = sample.calls
         self._format = CALL_FORMATS[benchmark.call_format]
         self._open = benchmark.open_keys(sample)
-        self._judge = judge
+        self._is_right = cache(lambda text: benchmark.judge(sample, text).correct)  # orders often agree
 
     def kinds(self, spec: ParameterSpec) -> tuple[SlotKind, ...]:
         """Return what is asked about a parameter."""
@@ -126,5 +123,4 @@ class _Questions:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the benchmark accepts a call of the reference's tool."""
-        text = self._format.render([Call(self._reference.name, dict(arguments))])
-        return self._judge(self._sample, text).correct
+        return self._is_right(self._format.render([Call(self._reference.name, dict(arguments))]))

@@ -17,7 +17,7 @@ def drawn(count: int, seed: int, truth: Calibration = TRUE) -> list[LabelledCall
     """Calls whose chances are known."""
     rng = Random(seed)
     scores = [math.exp(-rng.expovariate(2.0)) for _ in range(count)]
-    return [LabelledCall(f"d{n // 2}", s, rng.random() < truth.probability(s)) for n, s in enumerate(scores)]
+    return [LabelledCall(s, rng.random() < truth.probability(s), f"d{n // 2}") for n, s in enumerate(scores)]
 
 
 @pytest.mark.parametrize("truth", [TRUE, Calibration(0.0, 0.5), Calibration(1.5, 3.0)])
@@ -29,9 +29,9 @@ def test_the_calibration_is_found_again(truth: Calibration) -> None:
 
 def test_few_calls_stay_near_the_default() -> None:
     assert calibrated([]) == USUAL
-    right = calibrated([LabelledCall("d", 0.9, True)] * 5)
+    right = calibrated([LabelledCall(0.9, True, "d")] * 5)
     assert USUAL.probability(0.9) < right.probability(0.9) < 0.99
-    assert calibrated([LabelledCall("d", n / 40, n < 20) for n in range(40)]).slope >= 0  # never the wrong way round
+    assert calibrated([LabelledCall(n / 40, n < 20, "d") for n in range(40)]).slope >= 0  # never the wrong way round
 
 
 @pytest.mark.parametrize("risk", [0.05, 0.2])
@@ -48,11 +48,12 @@ def test_a_risk_holds_for_other_calls(risk: float) -> None:
 
 
 def test_too_few_calls_show_no_risk() -> None:
-    perfect = [LabelledCall("d", 0.9, True)]
+    perfect = [LabelledCall(0.9, True, "d")]
     assert limit_of(perfect * 89, USUAL, 0.05) is None
+    assert limit_of([LabelledCall(0.95, False, "d"), *perfect * 4], USUAL, 0.05) is None, "none is right at the start"
     limit = limit_of(perfect * 90, USUAL, 0.05)
     assert limit is not None and USUAL.probability(0.9) - 1e-5 < limit <= USUAL.probability(0.9)
-    assert limit_of([*perfect * 90, LabelledCall("d", 0.9, False)], USUAL, 0.05) is None, "equal calls pass together"
+    assert limit_of([*perfect * 90, LabelledCall(0.9, False, "d")], USUAL, 0.05) is None, "equal calls pass together"
 
 
 def test_whether_one_score_ranks_better_than_another() -> None:

@@ -128,17 +128,7 @@ def test_figures_of_two_methods(tmp_path: Path, report: Report) -> None:
     assert (greedy["prompt"], greedy["cache MB"]) == ("-", "-")
 
 
-def test_how_well_scores_tell_right_from_wrong(tmp_path: Path, report: Report) -> None:
-    scores = score_rows(None, "value", None, "value", None)
-    predictions = [prediction_row(row) | {"score": s} for row, s in zip(scores, (0.9, 0.1, 0.7, 0.8, 0.8), strict=True)]
-    del predictions[1]["score"]  # an answer without calls
-    text = report(write_run(tmp_path / "a", scores, "ours", None, predictions), write_run(tmp_path / "b", scores))
-    [row] = table(text, "Confidence")
-    assert (row["answers"], row["AUROC"]) == ("4", f"{1.5 / 3:.3f}") and row["surest 25%"].startswith("100.0")
-    assert row["surest 100%"].startswith("75.0") and "coverage-sgd.png" in text
-
-
-def test_scores_of_two_methods_on_the_same_samples(tmp_path: Path, report: Report) -> None:
+def test_how_well_scores_of_methods_tell_right_from_wrong(tmp_path: Path, report: Report) -> None:
     right = [n % 2 == 0 for n in range(60)]
     scores = score_rows(*(None if each else "value" for each in right))
     texts = score_rows(*(None if each else "awareness" for each in right))  # greedy's without calls are none to rank
@@ -153,7 +143,9 @@ def test_scores_of_two_methods_on_the_same_samples(tmp_path: Path, report: Repor
     assert (ours["answers"], greedy["answers"], greedy["in both"], deaf["in both"]) == ("120", "90", "90", "120")
     assert (ours["gain"], deaf["AUROC"], deaf["p"]) == ("-", "0.500", "0.0010")
     assert deaf["gain"].startswith(f"{0.5 - float(ours['AUROC']):+.3f} (-0.")
-    assert table(text, "Confidence")[1]["gain"] == "-", "greedy has no wrong call on SGD"
+    on_sgd, greedy, _ = table(text, "Confidence")
+    assert on_sgd["surest 25%"].startswith("100.0") and on_sgd["surest 100%"].startswith("50.0 ")
+    assert greedy["gain"] == "-" and "coverage-sgd.png" in text, "greedy has no wrong call on SGD"
     apart = report(runs[0], write_run(tmp_path / "z", scores, "other", {}, given, benchmark="acebench"))
     assert cells(apart, "Confidence, all benchmarks", "in both", "gain") == [("-", "-"), ("0", "-")]
 

@@ -172,7 +172,7 @@ def test_missing_ones_are_wrong_and_counted(read: Callable[[str], Predictions]) 
     predictions = read(
         "".join(map(prediction_rows, rows)) + '{"id": "b/1", "prediction": "", "error": "the prompt is too long"}\n'
     )
-    scores = score(predictions, SGD, SGD.judge)
+    scores = score(predictions, SGD)
     assert [(r["id"], r["correct"], r["missing"], r["error_class"], r["error_type"]) for r in scores[::2]] == [
         ("c/1", True, False, None, None),
         ("b/1", False, True, "awareness", "not_decoded"),

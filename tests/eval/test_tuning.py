@@ -6,7 +6,6 @@ Law: a row of candidates holds what was decoded, and any other vote over it is w
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,12 @@ from eval.benchmarks.sgd import SGD
 from eval.errors import EvalError
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows
 from eval.tuning.choice import choose, demand_enough, p_of_loss, samples_needed
-from eval.tuning.decoded_prompt import DecodedPrompt, VoteOptions, read_decoded
+from eval.tuning.decoded_prompt import DecodedPrompt, at_limit, read_decoded
 from eval.tuning.evidence import Evidence
 from eval.tuning.options import TuneOptions
-from eval.tuning.output import tables
+from eval.tuning.output import limit_table
 from eval.tuning.tune import decoding_again
-from eval.tuning.tuner import Row, Tuner
+from eval.tuning.tuner import Row, tuned
 from eval_data import decoded_call, write_sgd
 from formats.law.law import KINDS
 from lookup import extract
@@ -35,7 +34,6 @@ from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
 from tools import documented
-from voting import merge
 
 
 def hits(right: int, total: int) -> dict[str, bool]:
@@ -91,26 +89,23 @@ def test_samples_needed(level: float, margin: float) -> None:
 
 FORM = CALL_FORMATS["api-bank"]
 LAMP = {"room": "hall", "state": "off", "colour": "red"}
-BASE = VoteOptions(2)
 NEVER_AGAIN = Mock(side_effect=AssertionError("a single call is always derived"))
 Candidates = Sequence[Mapping[str, str]]
 
 
 def decoded(sample: Sample, given: Candidates) -> DecodedPrompt:
-    request = BASE.applied(Request("x", sample.documentation.lookup, DecodeOptions()))
+    request = Request("x", sample.documentation.lookup, DecodeOptions(order_limit=2))
     if not given:
         return DecodedPrompt(None, "", (), "too long")
     call = decoded_call(sample, given[0], dict(reversed(given[1].items())))
-    voted = merge(call.candidates, call.tool, BASE.optional_share)
-    text = FORM.render_call(voted.name, voted.arguments)
-    return DecodedPrompt(request, f"[{text}]", (replace(call, committed=text),))
+    return DecodedPrompt(request, f"[{FORM.render_call(call.name, call.arguments)}]", (call,))
 
 
-def measure(requests: Mapping[str, Request], variants: Sequence[VoteOptions]) -> pd.DataFrame:
+def measure(requests: Mapping[str, Request], limits: Sequence[int]) -> pd.DataFrame:
     """Milliseconds from the order limit."""
     same = {"forward_passes": 1, "positions": 1}
     return pd.DataFrame(
-        {"id": name, "options": v.label, "seconds": 0.1 * v.order_limit, **same} for name in requests for v in variants
+        {"id": name, "limit": limit, "seconds": 0.1 * limit, **same} for name in requests for limit in limits
     )
 
 
@@ -121,51 +116,24 @@ def tune(tmp_path: Path, given: Sequence[Candidates], **decision: Any) -> Row:
     found = {s.id: [decoded(s, candidates)] for s, candidates in zip(samples, given, strict=True)}
     evidence = Evidence({s.id: s for s in samples}, found, NEVER_AGAIN, SGD, ScoredText(FORM, FORM, as_it_stands=True))
     asked = wanted(limits=(1, 2), margin=100.0, latency_prompts=3, **decision)
-    return Tuner(evidence, asked, BASE, measure, 0).run({"benchmark": "sgd", "model": "made up"})
+    return tuned(evidence, asked, measure, 0, {"benchmark": "sgd", "model": "made up"})
 
 
-PLAIN = {"room": "hall", "state": "off"}
 WRONG = {"room": "attic", "state": "off", "colour": "red"}
-
-
-def deployed(found: Row) -> VoteOptions:
-    settings = found["chosen"]["settings"]
-    assert DecodeOptions(**settings).confidence_slope >= 0  # fits the decoder
-    return VoteOptions(settings["order_limit"], settings["optional_share"])
 
 
 def counts(found: Row, name: str = "right") -> list[int]:
     return [row[name] for row in found["limits"]]
 
 
-def test_a_share_that_is_significantly_better_is_chosen(tmp_path: Path) -> None:
-    found = tune(tmp_path, [(PLAIN, LAMP)] * 8 + [(LAMP, LAMP)] * 2)
-    right = {row["share"]: row["right"] for row in found["optional_shares"]}
-    assert right == {n / 10: 10 if n < 5 else 2 if n < 10 else 0 for n in range(11)}
-    # of equal shares the nearest to the default; with it the second order adds what the first lacks
-    assert deployed(found) == replace(BASE, optional_share=0.4) and counts(found) == [2, 10]
-    assert "optional_share 0.4 is 80.0 points more accurate" in found["chosen"]["reasons"][0]
-    assert [table.title for table in tables(found)] == ["Order limit", "Optional keys"]
-
-
-def test_a_share_that_is_not_significantly_better_stays(tmp_path: Path) -> None:
-    found = tune(tmp_path, [(PLAIN, LAMP)] * 6 + [(LAMP, LAMP)] * 4)
-    assert deployed(found).optional_share == 0.5  # six gains alone have p = 0.016, among ten comparisons 0.16
-    assert "optional_share stays 0.5" in found["chosen"]["reasons"][0]
-
-
-def test_curve_and_value_errors(tmp_path: Path) -> None:
-    """At a tie the first order's value wins, so that a limit of 2 mends nothing here."""
-    found = tune(tmp_path, [(WRONG, LAMP)] * 3 + [(LAMP, WRONG)] * 4 + [()])
+def test_every_figure_of_a_limit(tmp_path: Path) -> None:
+    """At a tie the first order's value wins, so that a limit of 2 mends nothing here; but it tells which are right."""
+    found = tune(tmp_path, [(WRONG, LAMP)] * 3 + [(LAMP, LAMP)] * 4 + [()])
     assert (counts(found, "value_errors"), counts(found)) == ([3, 3], [4, 4])
+    assert counts(found, "auroc") == [0.5, 1.0] and "1.000" in limit_table(found).rows[1]
     assert counts(found, "total") == [8, 8]  # what could not be decoded counts as wrong
     assert found["failures"] == ["too long"] and counts(found, "value_errors_removed_percent") == [0, 0]
-    assert deployed(found) == VoteOptions(1)
-
-
-def test_each_limit_says_how_well_its_confidence_ranks(tmp_path: Path) -> None:
-    found = tune(tmp_path, [(LAMP, LAMP)] * 5 + [(WRONG, LAMP)] * 3)
-    assert counts(found, "auroc") == [0.5, 1.0] and "1.000" in tables(found)[0].rows[1]
+    assert DecodeOptions(**found["chosen"]["settings"]).order_limit == 1  # fits the decoder
 
 
 TEXT, WHOLE, FLAG = ({"type": kind} for kind in ("string", "integer", "boolean"))
@@ -177,8 +145,7 @@ TOOLS = extract(
         documented("k", ["any"], any={}, maybe={"type": ["string", "null"]}, sure=FLAG),
     ]
 )
-FULL = VoteOptions(4)
-VARIANTS = [*map(VoteOptions, (1, 2, 3, 4)), VoteOptions(4, 0.1), VoteOptions(4, 0.8)]
+FULL = 4
 SPECIAL = b"'\"\\,.]})>:\n </parameter>0123456789"
 Run = Callable[[Sequence[Request]], list[DecodeResult]]
 
@@ -229,11 +196,12 @@ def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, mark
             assert [(c.name, c.order, c.values, c.text) for c in ours.candidates] == [
                 (c.name, c.order, c.values, c.text) for c in call.candidates
             ]
-            assert merge(ours.candidates, ours.tool, FULL.optional_share) == call.voted
+            assert ours.voted == call.voted
         found = evidence(decode, {"0": asked}, {"0": read})
-        for variant in VARIANTS if call_format in ("api-bank", "pythonic") else [FULL]:
-            [direct] = decode([variant.applied(asked)])
-            assert found.outcomes(variant)["0"].text == direct.text, variant
+        for limit in range(1, FULL + 1) if call_format in ("api-bank", "pythonic") else [FULL]:
+            [direct] = decode([at_limit(asked, limit)])
+            assert found.outcomes(limit) == found.outcomes(limit)  # what is decoded again, is so once
+            assert found.outcomes(limit)["0"].text == direct.text, limit
             texts.add(direct.text)
         again += sum(found.again.values())
         most = max(most, len(result.calls))
@@ -244,12 +212,12 @@ def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, mark
         assert (again > 0) == several
 
 
-def test_a_prompt_that_fails_fails_for_every_variant() -> None:
+def test_a_prompt_that_fails_fails_at_every_limit() -> None:
     asked = {"0": request("api-bank"), "1": request("api-bank", prompt="word " * 6000)}
     found = evidence(partial(run, "api-bank", False, 0), asked)
     assert list(found.requests) == ["0"] and len(found.failures) == 1
-    for variant in VARIANTS[:3]:
-        fine, long = found.outcomes(variant).values()
+    for limit in (1, 2, 3):
+        fine, long = found.outcomes(limit).values()
         assert fine.text and not fine.error
         assert "context is" in long.error and not long.text
 

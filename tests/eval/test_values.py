@@ -10,10 +10,11 @@ from eval.benchmarks.registry import find_benchmark
 from eval.benchmarks.samples import Sample
 from eval.report.table import Table
 from eval.report.value_tables import value_table, vote_table
-from eval.tuning.decoded_prompt import DecodedCall
 from eval.votes.judge_values import value_slots
 from eval.votes.value_slot import ValueSlot
-from eval_data import decoded_call
+from eval_data import LAMP, decoded_call
+from tooldecoding.chat.documentation import Documentation
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 
@@ -22,7 +23,7 @@ SGD = find_benchmark("sgd")
 
 def slots(sample: Sample, *calls: DecodedCall) -> dict[tuple[str, str], ValueSlot]:
     request = Request("", sample.documentation.lookup, DecodeOptions())
-    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, request, SGD, SGD.judge)}
+    return {(slot.key, slot.kind): slot for slot in value_slots(sample, calls, request, SGD)}
 
 
 def test_every_question_of_a_call(samples: Sequence[Sample]) -> None:
@@ -58,9 +59,9 @@ def test_calls_that_cannot_be_judged_and_a_tool_without_required_keys(samples: S
     assert slots(samples[0], good)
     assert not slots(samples[0]) and not slots(samples[0], good, good)
     assert not slots(samples[2], good)  # another tool than the reference's
-    optional = replace(good.tool, parameters=tuple(replace(p, required=False) for p in good.tool.parameters))
+    optional = Documentation.read([LAMP | {"parameters": LAMP["parameters"] | {"required": []}}], "tools")
     candidates = tuple(replace(candidate, order=()) for candidate in good.candidates)
-    found = slots(samples[0], DecodedCall(optional, candidates, ""))
+    found = slots(replace(samples[0], documentation=optional), replace(good, candidates=candidates))
     assert {kind for _, kind in found} == {"optional", "presence"}
     assert all(slot.votes["all"] for slot in found.values())
 
