@@ -50,7 +50,7 @@ def test_a_run_is_scored(run: Cli, tmp_path: Path, method: str) -> None:
     manifest = json.loads((out / "run.json").read_text())
     assert (manifest["method"], manifest["samples"]) == (name, 4)
     if name == "tool-decoding":
-        orders = {"1": "1 order", "aggregated": "three orders aggregated"}.get(method.split()[-1], "12 orders")
+        orders = {"1": "1 order", "aggregated": "three orders aggregated"}.get(method.split()[-1], "4 orders")
         assert manifest["label"] == f"tool-decoding, {orders}" and not any(r["structural"] for r in scores)
         assert all(len(r["candidates"]) == (1 if "--order-limit" in method else 2) for r in predictions)
         chosen = {r["id"] for r in predictions if r["candidates"][0]["name"] == REFERENCES[r["id"]].split("(")[0][1:]}

@@ -127,7 +127,7 @@ def test_a_folder_holds_one_run_and_one_process_writes_to_it(tmp_path: Path, sam
     folder.begin(manifest(samples, replace(SETTINGS, batch_size=3)))
     other = replace(samples[3], documentation=samples[0].documentation)
     for asked, said in (
-        (manifest(samples, replace(SETTINGS, order_limit=4)), "order_limit 12, not 4; choose another --out"),
+        (manifest(samples, replace(SETTINGS, order_limit=12)), "order_limit 4, not 12; choose another --out"),
         (manifest(samples[:2], SETTINGS), "samples 4, not 2"),
         (manifest(samples, SETTINGS) | {"benchmark": "other"}, "benchmark 'sgd', not 'other'"),
         (manifest([*samples[:3], other], SETTINGS), "other prompts: the data or the template has changed"),
