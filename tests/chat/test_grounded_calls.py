@@ -252,3 +252,21 @@ def test_calls_go_on_behind_a_shortened_one(decoder: SyntheticDecoder) -> None:
     messages = [{"role": "user", "content": "Save Ann and Bob."}]
     reply = decoder.chat(messages, [PROFILE], "required", max_value_tokens=200)
     assert [c.arguments["person"] for c in reply.calls] == [{"name": "Ann"}, {"name": "Bob"}] and reply.valid
+
+
+@pytest.mark.parametrize(
+    ("text", "never_ask", "ungrounded"),
+    [
+        ("Do it.", (), True),
+        ("Do it.", ("to",), True),
+        ("Do it.", ("to", "text"), False),
+        ("Write to Bob.", (), False),
+    ],
+)
+def test_a_call_is_ungrounded_if_nobody_said_any_of_it(
+    decoder: SyntheticDecoder, text: str, never_ask: tuple[str, ...], ungrounded: bool
+) -> None:
+    tool = documented("send", ["to", "text"], to=TEXT, text=TEXT)
+    written = call("send", to="Bob", text="Tea at five?")
+    [made] = ask(decoder, text, tool, written, max_value_tokens=200, never_ask=never_ask).calls
+    assert made.is_ungrounded == ungrounded

@@ -69,7 +69,7 @@ class DecodedCall:
 
     @property
     def is_ungrounded(self) -> bool:
-        """Whether the conversation says none of the arguments, in whole, and the model may not work one out itself."""
+        """Whether the conversation says no argument in whole, and the model may not work out all of them itself."""
         return bool(self.ungrounded) and all(grounding.missing for grounding in self.groundings or ())
 
     @property
