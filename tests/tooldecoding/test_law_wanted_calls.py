@@ -5,6 +5,7 @@ more made-up values: ``pytest -m slow``.
 """
 
 import itertools
+import math
 import random
 import shutil
 from collections.abc import Mapping, Sequence
@@ -24,10 +25,11 @@ from boundaries.values import demand_made_up
 from boundaries.vocabularies import FOUND, decoder_with, needs_vocabularies, real_decoder
 from data import DATA, needs_data
 from lookup.dictionary import ToolSpec
-from synthetic import Weighted, decode
+from synthetic import RandomEngine, Weighted, Writer, decode, synthetic
 from tiny_models import of_bytes, of_pieces, tiny_model
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.testing import SyntheticDecoder
+from tooldecoding.tokens.token_table import shared_length
 from tools import lookup, parameter, tool
 
 PIECES = ["'", "')", "]", "['", "=[", "={'", ", ", "a=", "='", "(", "b", "New York", " ", "  ", "京", "é", "12", "#"]
@@ -239,3 +241,44 @@ def test_a_token_counts_with_what_may_follow_it(
     fields: dict[str, Any] = {"format": "pythonic", "tool_choice": "required", "order_limit": 1, "max_calls": 1}
     result = decode(Weighted(paths, torch.full((len(texts),), 1e-9)), PROMPT, lookup(*tools), decoder, **fields)
     assert result.text == expected
+
+
+NAMED = ["get_time", "get_weather", "get_week", "set_time", "set", "week_of", "天气", "天气预报", "g", "time_of_day"]
+
+
+@pytest.mark.parametrize("kind", ["byte level", "pieces and bytes"])
+def test_the_tool_is_the_one_whose_whole_name_is_likeliest(kind: str) -> None:
+    decoder, chosen = synthetic(kind), set()
+    table = decoder.table
+    for seed in range(60):
+        names = random.Random(seed).sample(NAMED, 2 + seed % 7)
+        engine = RandomEngine(table.texts, seed, lambda text: 3.0 * (text in (b"get", b"set", b"_", b"we", b"g")))
+        fields: dict[str, Any] = {"format": "pythonic", "order_limit": 1, "max_calls": 1}
+        [call] = decode(engine, PROMPT, lookup(*map(tool, names)), decoder, **fields).calls
+        ids = {name: tuple(decoder.tokenizer.encode(f"{PROMPT}[{name}(")) for name in names}
+        start = shared_length(*(min(ids.values()), max(ids.values())))
+        logprobs = dict.fromkeys(names, 0.0)
+        for name, path in ids.items():
+            for size in range(start, len(path) - 1):
+                logprobs[name] += engine.next_logits(path[:size]).logprob(path[size])
+            low, high = table.stretch(table.text(path[-1]))
+            logprobs[name] += math.log(engine.next_logits(path[:-1]).share(table.sorted_ids[low:high]))
+        assert call.name == max(names, key=logprobs.__getitem__)
+        share = math.exp(logprobs[call.name]) / sum(map(math.exp, logprobs.values()))
+        assert call.name_confidence is not None and share / 1.5 < call.name_confidence < share + 1e-5
+        chosen.add(call.name)
+    assert len(chosen) > 5
+
+
+def test_many_tools_cost_little_where_the_model_is_sure() -> None:
+    costs = []
+    for most in (1, 2, 200):
+        names = [f"{verb}_{n}" for n in range(100) for verb in ("get_weather", "set_time")][-most:]
+        tools = lookup(*(tool(name, parameter("a", "str")) for name in names))
+        writer = Writer(PROMPT, "[set_time_99(a='x')]")
+        result = decode(writer, PROMPT, tools, format="pythonic", order_limit=1, max_calls=1)
+        assert result.calls[0].name == "set_time_99"
+        costs.append(result.counters)
+    one, two, many = costs
+    assert two.forward_passes <= one.forward_passes + 2 and two.positions <= one.positions + len("set_time_99(")
+    assert many.forward_passes <= one.forward_passes + 4 and many.positions <= one.positions + 4 * 32

@@ -83,8 +83,8 @@ def test_a_tree_is_its_lines(files: dict[str, Path], kind: str) -> None:
 def test_calls_are_those_of_the_packed_engine(files: Any, worth: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llama_cpp_engine, "_worth_a_pass", lambda _: worth)
     path = str(files["F32"])
-    packed = ToolDecoder.from_pretrained(path, engine="transformers", max_value_tokens=8)
-    own = ToolDecoder.from_pretrained(path, engine="llama.cpp", max_value_tokens=8)
+    packed = ToolDecoder.from_pretrained(path, engine="transformers", max_value_tokens=8, order_limit=12)
+    own = ToolDecoder.from_pretrained(path, engine="llama.cpp", max_value_tokens=8, order_limit=12)
     for _ in range(2):  # the second time from the prefix cache
         for wanted, found in zip(*(decoder.decode(PROMPTS, lookup(WEATHER)) for decoder in (packed, own)), strict=True):
             assert found.text == wanted.text

@@ -1,7 +1,6 @@
 """The choice of what is called: the name trie (paper, section 3.1)."""
 
 import itertools
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -38,18 +37,20 @@ class NameTrie(Trie):
         bracket = call_format.bracket_of(number)
         self._entries = [_Entry(n, text) for n, tool in enumerate(tools) for text in _behind(tool, call_format)]
         texts = [tools[n].name + bracket + behind for n, behind in self._entries]
+        self._sizes = [len((tools[n].name + (bracket + behind)[0]).encode()) for n, behind in self._entries]
+        """The bytes of each name, and of the character that ends it."""
         demand_distinct(texts, "tools")
         super().__init__(table, texts, [entry.tool for entry in self._entries])
 
     async def choose(self, branch: Branch) -> tuple[int, float]:
-        """Let the model choose a tool, and write its name and bracket.
+        """Let the model choose a tool by its whole name, and write its name and bracket.
 
         Returns the number of the tool, and the probability of its name among all names.
         """
-        number, logprobs = await branch.choose(self)
+        number, probability = await branch.choose_text(self, self._sizes)
         tool, behind = self._entries[number]
         branch.take_back(behind)
-        return tool, math.exp(min(0.0, sum(logprobs)))
+        return tool, probability
 
     def called(self, written: bytes) -> tuple[int, int] | None:
         """Return the tool whose name and bracket ``written`` begins with, and the number of their bytes."""

@@ -198,9 +198,13 @@ class NextTokenLogits:
 
     def share(self, tokens: Tokens) -> float:
         """Return the probability of all these tokens together (ids without repetition) in the whole vocabulary."""
+        return math.exp(self.log_share(tokens))
+
+    def log_share(self, tokens: Tokens) -> float:
+        """Return the natural logarithm of ``share``, also where that is too small for a float."""
         if not len(tokens):
-            return 0.0
-        return math.exp(min(0.0, float(torch.logsumexp(self._of(tokens), 0)) - self._rows.log_sum(self._row)))
+            return -math.inf
+        return min(0.0, float(torch.logsumexp(self._of(tokens), 0)) - self._rows.log_sum(self._row))
 
     def likeliest_among(self, tokens: Tokens, most: int) -> list[tuple[int, float]]:
         """Return the likeliest of the tokens, at most so many, with their probabilities in the whole vocabulary."""

@@ -4,6 +4,7 @@
 ``tooldecoding.decoding.decode_loop`` how the coroutines here get their logits.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,9 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.pending import CONTEXT_BYTES, Pending
+from tooldecoding.tokens.text_choice import likeliest_text
 from tooldecoding.tokens.token_choice import Accept, TrieChoice, ValueChoice
-from tooldecoding.tokens.token_table import TokenTable, is_characters
+from tooldecoding.tokens.token_table import TokenTable, is_characters, shared_length
 from tooldecoding.tokens.trie import Trie
 
 Draft = Callable[[], str]
@@ -270,6 +272,34 @@ class Branch:
                 node = narrowed
         self.write(node.rest)
         return node.number, logprobs
+
+    async def choose_text(self, trie: Trie, sizes: Sequence[int]) -> tuple[int, float]:
+        """Let the model choose one of the texts of a trie by the probability of the whole text, and write it.
+
+        Where the engine cannot drop tokens, it is chosen token by token, as ``choose`` does.
+
+        Returns the number of the text, and the probability of what it stands for among all that is on offer.
+
+        Parameters
+        ----------
+        sizes : sequence of int
+            So many bytes of each text, by its number, are weighed; they are no beginning of another text.
+        """
+        node = trie.node()
+        if node.is_decided or not self.fed.engine.can_roll_back:
+            number, logprobs = await self.choose(trie)
+            return number, math.exp(min(0.0, sum(logprobs)))
+        weighed = [text[: sizes[number]] for text, number in zip(trie.texts, trie.numbers, strict=True)]
+        paths = [self.pending.tokens(text) for text in weighed]
+        shared = paths[0][: shared_length(min(paths), max(paths))]
+        for token in shared:
+            node = node.narrowed(self.pending.piece(token))
+            self._settle(token)
+        paths = [path[len(shared) :] for path in paths]
+        place, probability = await likeliest_text(self.fed, self.table, paths, trie.choices)
+        self._decide("constrained")
+        self.write(trie.texts[place][node.written :])
+        return trie.numbers[place], probability
 
     def _decide(self, label: Label) -> None:
         """Note that the model decides here; the first decision at a place gives the label."""

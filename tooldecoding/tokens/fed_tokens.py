@@ -92,20 +92,25 @@ class FedTokens:
     async def behind(self, paths: Sequence[Sequence[int]]) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 
-        Costs a forward pass if one of the paths was not tried; nothing is settled. An engine that cannot drop tokens
-        returns the logits behind the last token of a path alone.
+        Costs a forward pass if one of the paths was not tried; nothing is settled. If none was, the first of them is
+        tried now. An engine that cannot drop tokens returns the logits behind the last token of a path alone.
         """
         tried = [token for token, _ in self.tried]
         logits = [logits for _, logits in self.tried]
         known = {n: logits[: len(path)] for n, path in enumerate(paths) if tried[: len(path)] == [*path]}
-        feeds = {n: Feed(self._fork_untried(), path, len(path)) for n, path in enumerate(paths) if n not in known}
+        unknown = [n for n in range(len(paths)) if n not in known]
+        stays = self.engine.can_roll_back and not tried
+        forks = {n: self._fork_untried() for n in unknown[stays:]}
+        feeds = [Feed(forks.get(n, self.branch_id), paths[n], len(paths[n])) for n in unknown]
         if feeds:
             try:
-                answers = await Logits([*feeds.values()])
+                answers = await Logits(feeds)
             finally:
-                for feed in feeds.values():
-                    self.engine.release(feed.branch)
-            known |= dict(zip(feeds, answers, strict=True))
+                for fork in forks.values():
+                    self.engine.release(fork)
+            known |= dict(zip(unknown, answers, strict=True))
+            if stays:
+                self.tried = list(zip(paths[unknown[0]], answers[0], strict=True))
         return [known[number] for number in range(len(paths))]
 
     async def after(self, paths: Sequence[Sequence[int]]) -> list[NextTokenLogits]:
