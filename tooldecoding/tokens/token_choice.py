@@ -215,9 +215,9 @@ class TrieChoice(TokenChoice):
     async def prefer_longer_token(self, token: int, offered: Tokens) -> int | None:
         """Return the token of the likeliest outcome; None if there is nothing to weigh.
 
-        No name is likely behind ``F``, and none behind ``B`` but in one token::
+        No key is likely behind ``F``, and none behind ``B`` but in one token::
 
-            settled [    texts  Fi(  Fo(  Buy(  Bus(      F  0.3   B  0.2   Buy  0.02
+            settled [f(  texts  Fi=  Fo=  Buy=  Bus=      F  0.3   B  0.2   Buy  0.02
                 behind F:  x  0.9,  i  0.001              F… 0.3 · 0.001   against   B… 0.2 + 0.02
                                                           B ends, and Buy goes on: Buy is taken
         """
