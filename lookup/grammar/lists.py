@@ -4,12 +4,12 @@
 import itertools
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from lookup.errors import DocumentationError, LiteralError
 from lookup.grammar.notations import Inside
-from lookup.grammar.parsers import CharRange, ParserState, Start, Union, ValueParser, char_ranges
+from lookup.grammar.parsers import CharRange, End, ParserState, Start, Union, ValueParser, char_ranges
 from lookup.grammar.plain_parsers import Literals
 from lookup.grammar.states import Bracket, BracketParser, BracketPosition, Checked, advance, completion
 from lookup.literals.literal_reader import parse_literal
@@ -22,6 +22,7 @@ _MAX_CHECKED: Final = 2_000  # characters of an element after which a new one is
 _MAX_NUMBERED: Final = 20  # numbers that are tried first, as most elements may have one
 _MAX_OPENING: Final = 200  # places of an element at which they are tried
 _MAX_KEPT: Final = 4_096  # elements whose identity is kept
+_end_at: Final = cache(End)  # one for each depth, as equal states are told by it
 _COMMON: Final = "0123456789abcdefghijklmnopqrstuvwxyz"
 _CHARACTERS: Final = (*_COMMON, *sorted(set(map(chr, range(32, 127))) - set(_COMMON)))
 
@@ -83,6 +84,7 @@ class Elements(BracketParser):
         asked, found = self._samples.get(parser, (0, []))
         if number >= asked:
             asked = 2 * number + _MAX_NUMBERED
+            self._samples[parser] = asked, found  # all that a list of its own kind finds inside of an element
             self._samples[parser] = asked, (found := self._different(parser, asked))
         return found[number] if number < len(found) else None
 
@@ -193,7 +195,11 @@ class OpenList(Bracket):
         element = self._element
         if element is None:
             return []
-        return element.start(self) if self._parser.unique is None else [_Unique(self, [Start(element)])]
+        return (
+            element.start(self)
+            if self._parser.unique is None
+            else [_Unique(self, [Start(element, _end_at(self.depth))])]
+        )
 
     def may_close(self, position: BracketPosition) -> bool:
         if position in ("member", "line"):

@@ -246,7 +246,7 @@ class LazyParser(ValueParser):
         return self._lazy_schema.size
 
     def start(self, continuation: ParserState) -> Iterable[ParserState]:
-        if sum(1 for _ in continuation.stack()) < MAX_DEPTH:
+        if continuation.depth < MAX_DEPTH:
             return self.inner.start(continuation)
         shallow = [parser for parser in self.inner.alternatives if not parser.bracket]
         if self.shortest()[0] in "[({":

@@ -73,20 +73,40 @@ class ParserState(ABC):
     @property
     def is_end(self) -> bool:
         """Whether a whole value may end here."""
-        return self.may_end and self.continuation is END
+        return self.may_end and isinstance(self.continuation, End)
 
     def stack(self) -> "Iterator[ParserState]":
-        """This state and its continuations, without ``END``."""
+        """This state and its continuations, without the end."""
         state = self
-        while state is not END:
+        while not isinstance(state, End):
             yield state
             state = state.continuation
 
+    @property
+    def depth(self) -> int:
+        """The number of brackets around, also of those that have read what stands inside by itself."""
+        above = list(self.stack())
+        end = above[-1].continuation if above else self
+        assert isinstance(end, End)
+        return len(above) + end.around
 
-class _End(ParserState):
-    """Behind a value."""
+
+class End(ParserState):
+    """Behind a value that is read by itself.
+
+    Parameters
+    ----------
+    around : int
+        The depth of the list whose element it is; 0 behind a whole value.
+    """
 
     may_end = True
+
+    def __init__(self, around: int = 0) -> None:
+        self.around = around
+
+    def identity(self) -> tuple[object, ...]:
+        return End, self.around
 
     @property
     def continuation(self) -> ParserState:  # type: ignore[override]
@@ -102,7 +122,7 @@ class _End(ParserState):
         return ()
 
 
-END: ParserState = _End()
+END: ParserState = End()
 """Behind a whole value: the last state."""
 
 

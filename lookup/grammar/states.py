@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from lookup.grammar.notations import SPACED, Spacing
-from lookup.grammar.parsers import END, CharRange, Fixed, ParserState, ValueParser, byte_length, char_ranges
+from lookup.grammar.parsers import END, CharRange, End, Fixed, ParserState, ValueParser, byte_length, char_ranges
 
 _NEVER_FIRST: Final = range(0x80, 0xC2)
 """Bytes that begin no character in UTF-8."""
@@ -65,7 +65,7 @@ def _completion(state: ParserState) -> str:
 
 def completions(state: ParserState) -> Iterator[str]:
     """Texts that complete a state and its continuations, roughly the shorter ones first."""
-    if state is END:
+    if isinstance(state, End):
         yield ""
         return
     for text in state.completions():
@@ -100,12 +100,12 @@ class Checked(ParserState):
     def advance(self, character: str) -> Iterable[ParserState]:
         further = _step(self._inner, character)
         found: list[ParserState] = []
-        if inner := [state for state in further if state is not END]:
+        if inner := [state for state in further if not isinstance(state, End)]:
             found += self.going_on(inner, self._written + character)
         if len(inner) < len(further):
             found += self.behind(self._written + character)
         for state in self._inner:
-            if state.may_end and state.continuation is END:
+            if state.is_end:
                 found += [new for behind in self.behind(self._written) for new in behind.advance(character)]
                 break
         return found

@@ -115,6 +115,15 @@ def test_many_members_and_keys_and_constants_without_end(schema: Schema) -> None
     reading(schema)
 
 
+def test_lists_of_different_lists_of_their_own_kind_are_read_and_end() -> None:
+    grammar = grammar_of(value_schema({"type": "array", "items": {"$ref": "#"}, "uniqueItems": True}))
+    assert grammar is not None
+    for text in ("[[],", "[[], [", "[[], [[]]", "[" * 30 + "]" * 29 + ","):
+        assert grammar.complete(text + grammar.close(text))
+    assert not grammar.complete("[[], []]")
+    assert not grammar.possible("[" * 80)  # deeper than any value that is read
+
+
 UNIQUE: Schema = {"type": "array", "items": {"enum": ["a", "ab"]}, "uniqueItems": True}
 
 
