@@ -34,7 +34,7 @@ OTHERS = {
     "$": r"\Z", r"\b": r"\b", r"\B": r"(?!\b)",  # re's \B does not hold in the empty text
     "{": r"\{", "]": r"\]",
 }  # fmt: skip
-ATOMS = st.sampled_from([Pattern(atom, OTHERS.get(atom, atom)) for atom in (*ALIKE, *OTHERS)])
+ATOMS = st.sampled_from([Pattern(atom, OTHERS.get(atom, atom)) for atom in (*ALIKE, *OTHERS, *"^$^$^$")])
 QUANTIFIERS = st.sampled_from(["*", "+", "?", "{2}", "{1,}", "{0,2}", "{2,3}", "*?", "+?", "??", "{1,2}?"])
 GROUPS = st.sampled_from(["(", "(?:", "(?=", "(?!"])
 
