@@ -160,7 +160,7 @@ class CallMachine:
         except UnicodeDecodeError:
             return None
         tail, text, grammar = decoder.getstate()[0], value.text + new, value.grammar
-        if grammar.possible(text) and (not tail or grammar.possible_behind(text, tail)):
+        if grammar.possible(text) and (not tail or any(grammar.characters_behind(text, tail))):
             return replace(value, text=text, tail=tail)
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
 

@@ -90,10 +90,6 @@ class ValueGrammar:
             found = self._bytes[text] = first_bytes(self._read(text))
         return found
 
-    def possible_behind(self, text: str, part: bytes) -> bool:
-        """Whether a character whose UTF-8 bytes begin with ``part`` may follow ``text``."""
-        return any(any(beginning_with(part, span)) for state in self._read(text) for span in state.all_allowed_ranges())
-
     def characters_behind(self, text: str, part: bytes) -> Iterator[str]:
         """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""
         for span in (span for state in self._read(text) for span in state.all_allowed_ranges()):

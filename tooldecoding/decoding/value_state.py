@@ -170,7 +170,7 @@ class ValueState:
         text = self.text + new
         if self._holds_mark(text, len(new)):
             return None
-        if not self._grammar.possible(text) or (tail and not self._grammar.possible_behind(text, tail)):
+        if not self._grammar.possible(text):
             return None
         whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
         return Step(new, tail, whole)
