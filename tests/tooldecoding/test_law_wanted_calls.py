@@ -27,6 +27,8 @@ from data import DATA, needs_data
 from lookup.dictionary import ToolSpec
 from synthetic import RandomEngine, Weighted, Writer, decode, synthetic
 from tiny_models import of_bytes, of_pieces, tiny_model
+from tooldecoding.formats.call_format import Call
+from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.models.loading import load_tokenizer
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_table import shared_length
@@ -282,3 +284,11 @@ def test_many_tools_cost_little_where_the_model_is_sure() -> None:
     one, two, many = costs
     assert two.forward_passes <= one.forward_passes + 2 and two.positions <= one.positions + len("set_time_99(")
     assert many.forward_passes <= one.forward_passes + 4 and many.positions <= one.positions + 4 * 32
+
+
+@pytest.mark.parametrize("wanted", ["a", "a:b"])
+def test_a_name_may_hold_what_ends_another(wanted: str) -> None:
+    writer = Writer(PROMPT, CALL_FORMATS["kimi-k2"].render([Call(wanted, {})]), kind="marks")
+    tools = lookup(tool("a"), tool("a:b"))
+    result = decode(writer, PROMPT, tools, "marks", format="kimi-k2", max_calls=1)
+    assert [call.name for call in result.calls] == [wanted]

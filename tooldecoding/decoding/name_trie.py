@@ -37,10 +37,11 @@ class NameTrie(Trie):
         bracket = call_format.bracket_of(number)
         self._entries = [_Entry(n, text) for n, tool in enumerate(tools) for text in _behind(tool, call_format)]
         texts = [tools[n].name + bracket + behind for n, behind in self._entries]
-        self._sizes = [len((tools[n].name + (bracket + behind)[:1]).encode()) for n, behind in self._entries]
-        """The bytes of each name, and of the character that ends it."""
         demand_distinct(texts, "tools")
         super().__init__(table, texts, [entry.tool for entry in self._entries])
+        ended = [(tools[n].name + (bracket + behind)[:1]).encode() for n, behind in self._entries]
+        self._sizes = [len(e if self.node(e).is_decided else t.encode()) for e, t in zip(ended, texts, strict=True)]
+        """The bytes of each name, and of the character that ends it; of the whole text if another has that, too."""
 
     async def choose(self, branch: Branch) -> tuple[int, float]:
         """Let the model choose a tool by its whole name, and write its name and bracket.
