@@ -284,6 +284,8 @@ def test_many_tools_cost_little_where_the_model_is_sure() -> None:
     one, two, many = costs
     assert two.forward_passes <= one.forward_passes + 2 and two.positions <= one.positions + len("set_time_99(")
     assert many.forward_passes <= one.forward_passes + 4 and many.positions <= one.positions + 4 * 32
+    unsure = decode(RandomEngine(synthetic().table.texts, 1), PROMPT, lookup(*map(tool, names)), max_calls=1)
+    assert unsure.counters.forward_passes < 20
 
 
 @pytest.mark.parametrize("wanted", ["a", "a:b"])

@@ -23,6 +23,9 @@ from tooldecoding.tokens.token_table import TokenTable
 _NEGLIGIBLE: Final = math.log(20)
 """What is this much less likely than the likeliest text is not read to its end."""
 
+_EXACT: Final = 8
+"""Behind so many passes, a text counts as less likely for each token that was not read: by a nat, then two, …"""
+
 Behind = dict[tuple[int, ...], NextTokenLogits]
 """The logits behind some tokens."""
 
@@ -50,7 +53,7 @@ async def likeliest_text(
     """Return the number of the likeliest text, and the probability of its choice among all choices, in [0, 1].
 
     Texts of one choice count together. What was not read to its end counts with its beginning: the probability is
-    rather too low than too high.
+    rather too low than too high. Where very many texts are about as likely, both are estimates (``_EXACT``).
 
     Parameters
     ----------
@@ -62,17 +65,20 @@ async def likeliest_text(
         What each text stands for.
     """
     behind: Behind = {(): await fed.compute()}
-    while True:
-        known = [_known(path, behind, table) for path in paths]
-        ahead = [paths[n][:-1] for n in _unread(known, paths, fed.engine.worth_a_pass)]
+    known = [_Known((), 0.0, False)] * len(paths)
+    for passes in itertools.count():
+        known = [_further(found, path, behind, table) for found, path in zip(known, paths, strict=True)]
+        doubt = max(0, passes - _EXACT)
+        guesses = [found.logprob - doubt * (len(p) - len(found.tokens)) for found, p in zip(known, paths, strict=True)]
+        ahead = [paths[n][:-1] for n in _unread(known, guesses, paths, fed.engine.worth_a_pass)]
         if not ahead:
             break
         for path, logits in zip(ahead, await fed.behind(ahead), strict=True):
             behind |= {path[: n + 1]: logits[n] for n in range(len(path))}
-    highest = max(found.logprob for found in known)
+    highest = max(guesses)
     if highest == -math.inf:
         return 0, 0.0
-    weights = {found.tokens: math.exp(found.logprob - highest) for found in known}
+    weights = {found.tokens: math.exp(guess - highest) for found, guess in zip(known, guesses, strict=True)}
     tokens_of: dict[int, set[tuple[int, ...]]] = defaultdict(set)
     for choice, found in zip(choices, known, strict=True):
         tokens_of[choice].add(found.tokens)
@@ -82,24 +88,23 @@ async def likeliest_text(
     return max(texts, key=lambda n: known[n].logprob), weight_of[chosen] / sum(weights.values())
 
 
-def _known(path: tuple[int, ...], behind: Behind, table: TokenTable) -> _Known:
-    """Return what is known of a text. A token that goes beyond its end speaks for it: ``('`` for ``(``."""
-    logprob = 0.0
-    for size, token in enumerate(path[:-1]):
-        if path[:size] not in behind:
-            return _Known(path[:size], logprob, False)
-        logprob += behind[path[:size]].logprob(token)
-    if path[:-1] not in behind:
-        return _Known(path[:-1], logprob, False)
-    low, high = table.stretch(table.text(path[-1]))
-    return _Known(path, logprob + behind[path[:-1]].log_share(table.sorted_ids[low:high]), True)
+def _further(found: _Known, path: tuple[int, ...], behind: Behind, table: TokenTable) -> _Known:
+    """Return all that is known of a text. A token that goes beyond its end speaks for it: ``('`` for ``(``."""
+    tokens, logprob, is_whole = found
+    while not is_whole and (logits := behind.get(tokens)):
+        token = path[len(tokens)]
+        tokens = path[: len(tokens) + 1]
+        is_whole = tokens == path
+        low, high = table.stretch(table.text(token))
+        logprob += logits.log_share(table.sorted_ids[low:high]) if is_whole else logits.logprob(token)
+    return _Known(tokens, logprob, is_whole)
 
 
-def _unread(known: Sequence[_Known], paths: Sequence[Sequence[int]], most: int) -> list[int]:
+def _unread(known: Sequence[_Known], guesses: Sequence[float], paths: Sequence[Sequence[int]], most: int) -> list[int]:
     """Return the texts to read in the next pass: those that may be the likeliest, in about ``most`` positions."""
-    whole = max((found.logprob for found in known if found.is_whole), default=-math.inf)
-    open_ = [n for n, found in enumerate(known) if not found.is_whole]
-    likeliest = max([whole, *(known[n].logprob for n in open_)])
-    open_ = sorted((n for n in open_ if known[n].logprob > likeliest - _NEGLIGIBLE), key=lambda n: -known[n].logprob)
+    least = max(guesses) - _NEGLIGIBLE
+    open_ = sorted(
+        (n for n, guess in enumerate(guesses) if guess > least and not known[n].is_whole), key=lambda n: -guesses[n]
+    )
     ends = itertools.accumulate(len(paths[n]) for n in open_)
     return [n for n, end in zip(open_, ends, strict=True) if n == open_[0] or end <= most]
