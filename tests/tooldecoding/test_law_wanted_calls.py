@@ -286,6 +286,8 @@ def test_many_tools_cost_little_where_the_model_is_sure() -> None:
     assert many.forward_passes <= one.forward_passes + 4 and many.positions <= one.positions + 4 * 32
     unsure = decode(RandomEngine(synthetic().table.texts, 1), PROMPT, lookup(*map(tool, names)), max_calls=1)
     assert unsure.counters.forward_passes < 20
+    broken = RandomEngine(synthetic().table.texts, bias=lambda _: math.nan)
+    assert decode(broken, PROMPT, lookup(*map(tool, names)), max_calls=1).calls[0].name_confidence == 0
 
 
 @pytest.mark.parametrize("wanted", ["a", "a:b"])

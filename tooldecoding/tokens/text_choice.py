@@ -76,7 +76,7 @@ async def likeliest_text(
         for path, logits in zip(ahead, await fed.behind(ahead), strict=True):
             behind |= {path[: n + 1]: logits[n] for n in range(len(path))}
     highest = max(guesses)
-    if highest == -math.inf:
+    if not highest > -math.inf:  # nor if it is no number
         return 0, 0.0
     weights = {found.tokens: math.exp(guess - highest) for found, guess in zip(known, guesses, strict=True)}
     tokens_of: dict[int, set[tuple[int, ...]]] = defaultdict(set)
