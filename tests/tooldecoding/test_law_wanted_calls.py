@@ -296,3 +296,14 @@ def test_a_name_may_hold_what_ends_another(wanted: str) -> None:
     tools = lookup(tool("a"), tool("a:b"))
     result = decode(writer, PROMPT, tools, "marks", format="kimi-k2", max_calls=1)
     assert [call.name for call in result.calls] == [wanted]
+
+
+def test_a_name_that_the_tokenizer_cannot_write_takes_no_other_with_it() -> None:
+    own = of_pieces(["<unk>", "▁", *map(chr, range(33, 127))], [], byte_fallback=False)
+    decoder = SyntheticDecoder(tiny_model("llama", len(own)), own)
+    tools = lookup(*map(tool, ["get", "天气", "set"]))
+    names = {
+        decode(RandomEngine(decoder.table.texts, seed), "x [", tools, decoder, max_calls=1).calls[0].name
+        for seed in range(20)
+    }
+    assert names == {"get", "set"}

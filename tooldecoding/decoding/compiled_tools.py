@@ -14,6 +14,7 @@ from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.formats.call_format import INDEX, CallFormat
 from tooldecoding.formats.dialects import Dialects
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.tokens.text_choice import AT_ONCE
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.token_texts import END, demand_writable
 from tooldecoding.tokens.trie import Trie
@@ -126,8 +127,9 @@ class CompiledTool:
         call_format = self.call_format
         texts = [self.spec.name, *(call_format.separator + call_format.key(p.name) for p in required)]
         fixed = len("".join([*texts, call_format.start(0), call_format.end]).encode()) // _BYTES
-        # one more branch reads what was voted, and one is asked for a further call
-        return Need(options.draft_tokens, orders + 1 + options.asks_for_further_calls, drafts, fixed + values)
+        # one more branch reads what was voted, and one is asked for a further call; names are read beside one branch
+        branches = max(orders + 1 + options.asks_for_further_calls, 1 + AT_ONCE)
+        return Need(options.draft_tokens, branches, drafts, fixed + values)
 
 
 class CompiledTools:

@@ -7,6 +7,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -286,17 +287,20 @@ class Branch:
             So many bytes of each text, by its number, are weighed; they are no beginning of another text.
         """
         node = trie.node()
-        if node.is_decided or not self.fed.engine.can_roll_back:
+        paths: dict[int, tuple[int, ...]] = {}
+        for place, number in enumerate(trie.numbers):
+            with suppress(TokenizerError):  # what this tokenizer cannot write is not chosen
+                paths[place] = self.pending.tokens(trie.texts[place][: sizes[number]])
+        if node.is_decided or not self.fed.engine.can_roll_back or len(paths) < 2:
             number, logprobs = await self.choose(trie)
             return number, math.exp(min(0.0, sum(logprobs)))
-        weighed = [text[: sizes[number]] for text, number in zip(trie.texts, trie.numbers, strict=True)]
-        paths = [self.pending.tokens(text) for text in weighed]
-        shared = paths[0][: shared_length(min(paths), max(paths))]
-        for token in shared:
+        shared = shared_length(min(paths.values()), max(paths.values()))
+        for token in next(iter(paths.values()))[:shared]:
             node = node.narrowed(self.pending.piece(token))
             self._settle(token)
-        paths = [path[len(shared) :] for path in paths]
-        place, probability = await likeliest_text(self.fed, self.table, paths, trie.choices)
+        behind = [path[shared:] for path in paths.values()]
+        chosen, probability = await likeliest_text(self.fed, self.table, behind, [trie.choices[p] for p in paths])
+        place = list(paths)[chosen]
         self._decide("constrained")
         self.write(trie.texts[place][node.written :])
         return trie.numbers[place], probability

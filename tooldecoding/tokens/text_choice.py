@@ -23,6 +23,9 @@ from tooldecoding.tokens.token_table import TokenTable
 _NEGLIGIBLE: Final = math.log(20)
 """What is this much less likely than the likeliest text is not read to its end."""
 
+AT_ONCE: Final = 4
+"""So many texts are read beside each other at most: each takes a branch of the engine."""
+
 _EXACT: Final = 8
 """Behind so many passes, a text counts as less likely for each token that was not read: by a nat, then two, …"""
 
@@ -107,4 +110,4 @@ def _unread(known: Sequence[_Known], guesses: Sequence[float], paths: Sequence[S
         (n for n, guess in enumerate(guesses) if guess > least and not known[n].is_whole), key=lambda n: -guesses[n]
     )
     ends = itertools.accumulate(len(paths[n]) for n in open_)
-    return [n for n, end in zip(open_, ends, strict=True) if n == open_[0] or end <= most]
+    return [n for n, end in zip(open_, ends, strict=True) if n == open_[0] or end <= most][:AT_ONCE]
