@@ -55,4 +55,4 @@ def test_free_values_leave_names_and_keys(name: str) -> None:
                 assert len(set(keys)) == len(keys)
                 assert {*schema.get("required", ())} <= {*keys} <= {*schema.get("properties", ())}
                 judged += 1
-    assert judged > 20
+    assert judged > 15

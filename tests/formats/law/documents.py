@@ -122,6 +122,9 @@ def _plain(schema: Any) -> Any:
         plain |= {"type": _TYPES[word[0]]} if word and word[0] in _TYPES else {}
     if plain.get("type") == "array" and "enum" in plain:
         plain["items"] = {**plain.get("items", {}), "enum": plain.pop("enum")}
+    if isinstance(plain.get("required"), list) and plain.get("properties"):
+        # a required key of which nothing is documented may be anything
+        plain["properties"] = {key: {} for key in plain["required"]} | plain["properties"]
     if plain.get("properties") == {}:
         del plain["properties"]
     return plain
