@@ -124,7 +124,8 @@ def _plain(schema: Any) -> Any:
         plain["items"] = {**plain.get("items", {}), "enum": plain.pop("enum")}
     if isinstance(plain.get("required"), list) and plain.get("properties"):
         # a required key of which nothing is documented may be anything
-        plain["properties"] = {key: {} for key in plain["required"]} | plain["properties"]
+        missing = [key for key in plain["required"] if key not in plain["properties"]]
+        plain["properties"] |= {key: {} for key in missing}
     if plain.get("properties") == {}:
         del plain["properties"]
     return plain
