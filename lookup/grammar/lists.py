@@ -195,11 +195,9 @@ class OpenList(Bracket):
         element = self._element
         if element is None:
             return []
-        return (
-            element.start(self)
-            if self._parser.unique is None
-            else [_Unique(self, [Start(element, _end_at(self.depth))])]
-        )
+        if self._parser.unique is None:
+            return element.start(self)
+        return [_Unique(self, [Start(element, _end_at(self.depth))])]
 
     def may_close(self, position: BracketPosition) -> bool:
         if position in ("member", "line"):

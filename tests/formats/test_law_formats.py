@@ -39,7 +39,7 @@ def test_a_part_of_all_documentation(name: str, step: int) -> None:
 @pytest.mark.parametrize("name", ["pythonic", "api-bank"])
 def test_free_values_leave_names_and_keys(name: str) -> None:
     call_format, judged = CALL_FORMATS[name], 0
-    for number, document in enumerate(everything()[7 :: STEP // 2]):
+    for number, document in enumerate(everything()[7 :: STEP // 3]):
         if uncarried(document, call_format):
             continue
         decoder = synthetic()
@@ -55,4 +55,4 @@ def test_free_values_leave_names_and_keys(name: str) -> None:
                 assert len(set(keys)) == len(keys)
                 assert {*schema.get("required", ())} <= {*keys} <= {*schema.get("properties", ())}
                 judged += 1
-    assert judged > 15
+    assert judged > 20

@@ -39,7 +39,7 @@ class _Known(NamedTuple):
     Attributes
     ----------
     tokens : tuple of int
-        All tokens if the whole text is known; else those up to the first one behind which nothing is.
+        All tokens if the whole text was read; else those up to the first one behind which nothing was.
     logprob : float
         Their natural log-probability: no less than that of the whole text.
     is_whole : bool
