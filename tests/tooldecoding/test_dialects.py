@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from synthetic import Writer, decode, synthetic
+from synthetic import END, ScriptedEngine, Writer, decode, synthetic
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -200,9 +200,20 @@ def test_two_calls_in_a_dialect(text: str, choice: str) -> None:
     assert called(run(text, tool_choice=choice)) == [("get_weather", ROME), ("get_time", {})]
 
 
-def test_a_call_in_a_fence_of_its_own_is_written_in_the_first_fence() -> None:
-    first, second = run("\n".join(f"```json\n{json.dumps(call)}\n```" for call in TWICE)).calls
-    assert dict(first.arguments) == ROME and second.name  # this model knows no text behind the second opener
+@pytest.mark.parametrize("choice", ["auto", "required"])
+def test_a_call_in_a_fence_of_its_own_is_written_in_the_first_fence(choice: str) -> None:
+    wanted = "\n".join(f"```json\n{json.dumps(call)}\n```" for call in TWICE)
+    same = "```json\n" + "\n".join(map(json.dumps, TWICE)) + "\n```"
+    table = synthetic("marks").table
+
+    def going_on(written: str) -> str:
+        behind = written.partition(PROMPT)[2]
+        texts = [text for text in (wanted, same) if text.startswith(behind) and text != behind]
+        return texts[0][len(behind) :] if texts else table.special.bound(END)
+
+    fields = {"format": "hermes", "dialects": True, **FEW, "tool_choice": choice}
+    result = decode(ScriptedEngine(table.texts, going_on), PROMPT, TOOLS, "marks", **fields)
+    assert called(result) == [("get_weather", ROME), ("get_time", {})] and result.text == same
 
 
 @pytest.mark.parametrize(
