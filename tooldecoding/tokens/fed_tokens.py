@@ -89,17 +89,19 @@ class FedTokens:
             self.unfed = []
         return self.logits
 
-    async def behind(self, paths: Sequence[Sequence[int]]) -> list[list[NextTokenLogits]]:
+    async def behind(self, paths: Sequence[Sequence[int]], try_first: bool = False) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 
-        Costs a forward pass if one of the paths was not tried; nothing is settled. If none was, the first of them is
-        tried now. An engine that cannot drop tokens returns the logits behind the last token of a path alone.
+        Costs a forward pass if one of the paths was not tried; nothing is settled. An engine that cannot drop tokens
+        returns the logits behind the last token of a path alone.
+
+        ``try_first``: whether the first path is tried, if none is; the engine must be able to drop tokens.
         """
         tried = [token for token, _ in self.tried]
         logits = [logits for _, logits in self.tried]
         known = {n: logits[: len(path)] for n, path in enumerate(paths) if tried[: len(path)] == [*path]}
         unknown = [n for n in range(len(paths)) if n not in known]
-        stays = self.engine.can_roll_back and not tried
+        stays = try_first and not tried
         forks = {n: self._fork_untried() for n in unknown[stays:]}
         feeds = [Feed(forks.get(n, self.branch_id), paths[n], len(paths[n])) for n in unknown]
         if feeds:

@@ -76,7 +76,7 @@ async def likeliest_text(
         ahead = [paths[n][:-1] for n in _unread(known, guesses, paths, fed.engine.worth_a_pass)]
         if not ahead:
             break
-        for path, logits in zip(ahead, await fed.behind(ahead), strict=True):
+        for path, logits in zip(ahead, await fed.behind(ahead, try_first=True), strict=True):
             behind |= {path[: n + 1]: logits[n] for n in range(len(path))}
     highest = max(guesses)
     if not highest > -math.inf:  # nor if it is no number
