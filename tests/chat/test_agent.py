@@ -55,6 +55,11 @@ def broken() -> int:
     raise OSError("no luck")
 
 
+FAILED = "error: OSError: no luck"
+WORDS = "0"
+"""What a model says that wants to call, where it may not."""
+
+
 def calls_first(*calls: str) -> Callable[[str], str]:
     """A model that makes calls, and answers when it reads a result."""
     return lambda prompt: "Done." if "[tool]" in prompt else "\n".join(calls)
@@ -87,13 +92,27 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
     [
         (calls_first(call("add", a=1, b=1), call("noon")), [add, noon], 8, {}, ["", "2", "", "12h", "Done.", "answer"]),
         (calls_first(call("long")), [long], 8, {}, ["", LONG, "Done.", "answer"]),
-        (calls_first(call("broken")), [broken, add], 8, {}, ["", "error: OSError: no luck", "Done.", "answer"]),
-        (lambda prompt: call("noon"), [noon], 3, {}, ["", "12h"] * 3 + ["turns"]),
+        (calls_first(call("broken")), [broken, add], 8, {}, ["", FAILED, "Done.", "answer"]),
+        (lambda prompt: call("noon"), [noon], 8, {}, ["", "12h", WORDS, "answer"]),
+        (lambda prompt: call("broken"), [broken], 2, {}, ["", FAILED] * 2 + [WORDS, "turns"]),
+        (lambda prompt: call("add", a=prompt.count("[tool]"), b=1), [add], 2, {}, ["", "1", "", "2", WORDS, "turns"]),
         (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
-        (lambda prompt: "", [noon], 8, {}, ["nothing"]),
+        (lambda prompt: "", [noon], 8, {}, [WORDS, "answer"]),
+        (lambda prompt: "", [], 8, {}, ["nothing"]),
     ],
-    ids=["two calls", "no room", "a failure", "the last turn", "required in the first turn", "a cut answer", "nothing"],
+    ids=[
+        "two calls",
+        "no room",
+        "a failure",
+        "repeats",
+        "repeats a failure",
+        "the last turn",
+        "required in the first turn",
+        "a cut answer",
+        "silence",
+        "nothing",
+    ],
 )
 def test_what_happens(
     decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
@@ -180,7 +199,7 @@ class TestCommand:
         out = run(ECHO, "--yes", "--min-confidence", "0").out
         assert "→ echo of " in out and "\n  Done." in out and "(it says: readOnlyHint)" in out
         assert "text = 'hello'   confidence 0." in out and "← hello" in out
-        done = run(lambda prompt: call("echo", text="x"), "--allow", "echo", "--max-turns", "2")
+        done = run(lambda prompt: call("echo", text="x" * len(prompt)), "--allow", "echo", "--max-turns", "2")
         assert done.code == 4 and "no answer: --max-turns is reached" in done.err
         ran = cli("lookup", "--json", "--mcp", SERVER)
         assert ran.code == 0 and '"echo"' in ran.out

@@ -118,9 +118,39 @@ def test_python_without_arguments(format: str) -> None:
         assert not run(text, format).calls
 
 
-QUOTED = [
+MISSPELT = [
     '```json\n{"name": "get_wether", "arguments": {"city": "Rome"}}\n```',
+    '\n[{"name": "get_weathers", "arguments": {"city": "Rome"}}]',
+    '{"name": "get_", "parameters": {"city": "Rome"}}',
+]
+
+
+@pytest.mark.parametrize("text", MISSPELT)
+def test_a_misspelt_name_at_the_beginning_calls_a_documented_tool(text: str) -> None:
+    result = run(text)
+    assert result.valid and result.calls[0].name in TOOLS and result.text.startswith(text[: text.index("get_") + 4])
+    assert run(f"So: {text[:40]}").text == f"So: {text[:40]}"
+
+
+INVENTED = [
+    '```json\n{"name": "weathr", "arguments": {"city": "Rome"}}\n```',
     '{"name": "add", "arguments": {"a": 2, "b": 2}}',
+    '\n {"name": "Joke", "parameters": {"text": "Why?"}}',
+    '[{"name": "hello", "arguments": {}}]',
+    '{"name": "get_weather", "arguments": ["Rome", 3]}',
+]
+
+
+@pytest.mark.parametrize("text", INVENTED)
+def test_an_answer_that_begins_with_a_call_of_an_invented_tool_begins_with_words(text: str) -> None:
+    result = run(text)
+    assert result.text.strip() and result.text.strip()[0] not in "{[`<" and not result.calls
+    *pieces, streamed = stream(text, "hermes")
+    assert "".join(piece.text for piece in pieces) == streamed.text == result.text
+    assert run(text, dialects=False).text == text and run(f"So: {text}").text == f"So: {text}"
+
+
+QUOTED = [
     '```json\n{"city": "Rome", "days": 3}\n```\nThat is all.',
     '```json\n{"name": "get_weather", "description": "Get the weather.", "parameters": {}}\n```',
     '{"name": "get_weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}',
@@ -173,6 +203,14 @@ def test_a_stop_in_an_opening_ends_the_text() -> None:
 
 OWN = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
 """A call of the template's format."""
+
+
+@pytest.mark.parametrize("text", [*INVENTED, *FORMS.values(), OWN])
+def test_where_no_call_may_be_made_none_is_written(text: str) -> None:
+    result = run(text, tool_choice="none")
+    assert result.text.strip() and result.text.strip()[0] not in "{[`<" and not result.calls
+
+
 WAYS = ["fence, indented", "fence, one line", "object", "indented object", "list"]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.agent_tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
-from tooldecoding.chat.reply import CallPiece
+from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
@@ -25,8 +25,8 @@ class Event:
         ``text`` (the last one is the answer), ``call``, ``result`` (what a call returned, or why it did not), ``end``.
     content : str
         Of a text or a result. Of an end its reason: ``answer``, ``question`` (the last text asks for what nobody said;
-        ``run`` with the user's answer goes on), ``length`` (a limit of tokens cut it off), ``turns``, ``nothing`` (the
-        model wrote neither text nor a call).
+        ``run`` with the user's answer goes on), ``length`` (a limit of tokens cut it off), ``turns`` (the last text was
+        asked for without tools), ``nothing`` (the model wrote neither text nor a call).
     id, name : str
         Of a call and its result.
     arguments : dict
@@ -65,6 +65,13 @@ class Event:
 class Agent:
     """Lets a model call tools until it answers with text.
 
+    Small models go on calling. A turn that repeats a call of the turn before, with the same arguments and although that
+    did not fail, is not run; then, behind a turn without a word and when no turn is left, the model is asked for its
+    answer without tools::
+
+        Rain in Paris?    → get_weather(city="Paris")    ← {"temperature": 18, "sky": "cloudy"}
+                          → get_weather(city="Paris")    not run: without tools it says, Paris has 18 degrees.
+
     ToolDecodingError if two tools have one name.
 
     Parameters
@@ -75,7 +82,7 @@ class Agent:
         Takes the event of a call and returns whether the tool is run; by default every call is. The model is told of
         a call that is refused.
     max_turns : int
-        How often the model is asked, at most.
+        How often the model is asked with tools, at most.
 
     Attributes
     ----------
@@ -131,26 +138,38 @@ class Agent:
             Fields of ``DecodeOptions``.
         """
         self.messages.append({"role": "user", "content": question})
-        documentation = [tool.documentation for tool in self.tools.values()]
+        documentation = [tool.documentation for tool in self.tools.values()] or None
+        made: list[tuple[str, dict[str, Any]]] = []
         for turn in range(1, self._max_turns + 1):
             choice = tool_choice if turn == 1 else "auto"
-            reply = self._decoder.chat(self.messages, documentation or None, choice, **options)
-            self.messages.append(reply.message)
-            if reply.content:
-                yield Event("text", reply.content)
+            reply = self._decoder.chat(self.messages, documentation, choice, **options)
+            repeats = any((call.name, call.arguments) in made for call in reply.calls)
+            if documentation and (repeats or not (reply.calls or _says(reply))):
+                reply = self._decoder.chat(self.messages, documentation, "none", **options)
+            yield from self._say(reply)
             if not reply.calls:
-                ended = "question" if reply.result.asked else "answer" if (reply.content or "").strip() else "nothing"
+                ended = "question" if reply.result.asked else "answer" if _says(reply) else "nothing"
                 yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
+            made = []
             try:
                 for piece in reply.call_pieces:
-                    yield from self._run(piece)
+                    for event in self._run(piece):
+                        if event.kind == "result" and (event.refused or not event.failed):
+                            made.append((piece.call.name, piece.call.arguments))
+                        yield event
             finally:  # broken off: a call without a result could not be gone on with
                 told = {message.get("tool_call_id") for message in self.messages}
                 for piece in reply.call_pieces:
                     if piece.id not in told:
                         self._tell(piece.id, "This call was broken off.")
+        yield from self._say(self._decoder.chat(self.messages, documentation, "none", **options))
         yield Event("end", "turns")
+
+    def _say(self, reply: ChatMessage) -> Iterator[Event]:
+        self.messages.append(reply.message)
+        if reply.content:
+            yield Event("text", reply.content)
 
     def _run(self, piece: CallPiece) -> Iterator[Event]:
         call, tool = piece.call, self.tools[piece.call.name]
@@ -175,3 +194,8 @@ class Agent:
         tokens = len(self._decoder.tokenizer.encode(text, add_special_tokens=False))
         most = (self._decoder.context or 4 * tokens) // 4
         return len(text) if tokens <= most else len(text) * most // tokens
+
+
+def _says(reply: ChatMessage) -> bool:
+    """Whether there is text in a reply."""
+    return bool((reply.content or "").strip())

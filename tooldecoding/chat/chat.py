@@ -15,7 +15,7 @@ from tooldecoding.chat.rendering import conversation_prompt, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
-from tooldecoding.chat.tools import read_tool_choice, read_tools
+from tooldecoding.chat.tools import NO_TOOLS, read_tool_choice, read_tools
 from tooldecoding.decoding.decoded_call import DecodedCall, TextPiece
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import CallFormat
@@ -35,7 +35,8 @@ def chat_request(
     """Return the request for a conversation.
 
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
-    ``with_tools`` if it prints none; models whose template prints them are asked for further calls.
+    ``with_tools`` if it prints none; models whose template prints them are asked for further calls. Where no call may
+    be made, no tool is printed: small models would write a call as text.
 
     ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
@@ -58,14 +59,15 @@ def chat_request(
         tools = documentation.as_chat_tools(detail, profile.bare_tools)
         return conversation_prompt(conversation, tools, profile, tokenizer)
 
+    printed = NO_TOOLS if options.tool_choice == "none" else documentation
     return Request(
-        prompt(documentation, options.documentation),
+        prompt(printed, options.documentation),
         documentation.lookup,
         options,
         special_tokens=False,
         dialects=dialects,
         conversation=conversation.messages,
-        prompt_for=documentation.prompts_of_one(options.documentation, prompt),
+        prompt_for=printed.prompts_of_one(options.documentation, prompt),
     )
 
 

@@ -34,7 +34,7 @@ NO_ANSWER: Final = 4
 _NO_ANSWER: Final = {
     "length": "a limit of tokens cut it off",
     "nothing": "the model wrote nothing",
-    "turns": "--max-turns is reached",
+    "turns": "--max-turns is reached, and the last text was asked for without tools",
 }
 
 _CERTAIN: Final = 0.5
@@ -51,7 +51,7 @@ class AgentCommand(McpOptions, ModelOptions):
     yes: bool = option(False, "Ask only for calls below --min-confidence.", only="command line")
     allow: tuple[str, ...] = option((), "Never ask for this tool.", metavar="NAME", only="command line")
     min_confidence: Share | None = option(None, "What --yes takes as certain enough.", metavar="P", default_text="0.5")
-    max_turns: Count = option(MOST_TURNS, "Most answers of the model, calls and text.")
+    max_turns: Count = option(MOST_TURNS, "Most turns of the model with tools; then it must answer.")
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
     json: bool = option(False, "Print one JSON object for each event.")
 

@@ -11,6 +11,8 @@ import regex
 from lookup.languages.codepoints import RESERVED
 from tooldecoding.decoding.dialect_search import DialectSearch, is_schema
 from tooldecoding.decoding.name_trie import NameTrie
+from tooldecoding.decoding.suppressed_call import SuppressedCalls
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Opening
 from tooldecoding.formats.thinking import Thinking
@@ -93,6 +95,8 @@ class TextRules:
         Whether the prompt ends as those of chat models do, so that the model may begin to think.
     search : callable, optional
         Makes what finds calls that do not begin as the format's; see ``tooldecoding.formats.dialects``.
+    suppressed : SuppressedCalls, optional
+        Calls that may not be made: an answer that begins with one goes back, and begins with words.
     """
 
     opener: str = ""
@@ -105,6 +109,7 @@ class TextRules:
     opened_thinking: Thinking | None = None
     chat: bool = False
     search: Callable[[], DialectSearch] | None = None
+    suppressed: SuppressedCalls | None = None
 
 
 @dataclass
@@ -113,6 +118,14 @@ class _Opener:
 
     begin: int
     back: Branch | None = None
+
+
+@dataclass
+class _First:
+    """Where the first word of an answer begins, and a fork that has not read it."""
+
+    begin: int
+    back: Branch
 
 
 @dataclass
@@ -148,10 +161,13 @@ class TextMode:
         self._openers: list[_Opener] = []
         self._search = None if rules.search is None else rules.search()
         self._dialect_calls: list[_DialectCall] = []
+        self._suppressed = rules.suppressed
+        """None once the answer has begun with something else."""
+        self._first: _First | None = None
 
     async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
         """Let the model write; each thinking has a limit of its own."""
-        result, cut = None, True
+        result, cut, choose = None, True, self._choose
         thinking, limit = self._rules.opened_thinking, text_limit()
         self._branch.draft = self._expected
         while limit > 0:
@@ -160,13 +176,24 @@ class TextMode:
                     cut = False
                     break
                 limit = text_limit()
-            pick = await self._branch.free_token(self._choose)
+            pick = await self._branch.free_token(choose)
             limit -= 1
             before = len(self._written)
             if not pick.piece or pick.piece == _END:
+                if choose is self._choose and self._must_speak:
+                    choose = self._choose_words
+                    continue
                 result, cut = await self._in_dialect(before, ended=True), False
                 break
             self._written += pick.piece
+            otherwise = await self._begins_otherwise(before)
+            if otherwise is True:
+                choose = self._choose_words
+                continue
+            if otherwise:
+                result = otherwise
+                break
+            choose = self._choose
             await self._find_openers(before)
             result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
             if result:
@@ -175,10 +202,63 @@ class TextMode:
             self._show_text()
             thinking = self._begun_thinking()
         self._branch.draft = None
-        for back in [opener.back for opener in self._openers] + [call.back for call in self._dialect_calls]:
-            if back and not (result and result.branch is back):
-                back.release()
+        self._release_all_but(None if result is None else result.branch)
         return result or FreeText(_text(self._written), cut=cut)
+
+    @property
+    def branch(self) -> Branch:
+        """The branch that has the text: the given one, or a fork of it if the answer began otherwise."""
+        return self._branch
+
+    def _release_all_but(self, used: Branch | None) -> None:
+        """Release the forks that may still be gone back to."""
+        backs = [opener.back for opener in self._openers] + [call.back for call in self._dialect_calls]
+        for back in (*backs, self._first and self._first.back):
+            if back and back is not used:
+                back.release()
+        self._openers, self._dialect_calls, self._first = [], [], None
+
+    @property
+    def _must_speak(self) -> bool:
+        suppressed = self._suppressed
+        return suppressed is not None and suppressed.must_speak and not self._answer.strip()
+
+    async def _begins_otherwise(self, before: int) -> FreeText | bool:
+        """Go back if the answer begins with a call that may not be made; whether it did.
+
+        Returns the result if a documented tool is meant.
+        """
+        if self._suppressed is None or not self._answer.strip():
+            return False
+        opened = self._suppressed.opened(self._answer)
+        if opened is not False and self._first is None:
+            [_, back] = await self._branch.forks(2)
+            back.draft = None
+            self._first = _First(before, back)
+        if opened is None:
+            return False
+        first, self._first, self._suppressed = self._first, None, None
+        if first is None:
+            return False
+        if not opened:
+            first.back.release()
+            return False
+        self._release_all_but(None)
+        self._branch.release()
+        self._branch, self._written = first.back, self._written[: first.begin]
+        if isinstance(opened, CallFormat):
+            self._branch.write(opened.opener)
+            return FreeText(_text(self._written), self._branch, dialect=opened)
+        self._branch.draft = self._expected
+        self._answer_begins(self._begin)
+        self._suppressed = None
+        return True
+
+    def _choose_words(self, logits: NextTokenLogits, written: Sequence[int]) -> int:
+        """Choose the first token of an answer that does not begin with a call; see ``Choose``."""
+        assert self._rules.suppressed is not None
+        logits = self._rules.suppressed.otherwise(logits)
+        return self._choose(logits, written) if self._choose else logits.best
 
     async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
         """Let the model think if it wants to before a call that it must write; the result has the branch behind it.
@@ -246,6 +326,10 @@ class TextMode:
     def _answer_begins(self, place: int) -> None:
         self._begin = place
         self._search = None if self._rules.search is None else self._rules.search()
+        self._suppressed = self._rules.suppressed
+        if self._first is not None:
+            self._first.back.release()
+            self._first = None
 
     def _force(self, text: str) -> None:
         self._branch.write(text)
@@ -268,6 +352,8 @@ class TextMode:
         certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if o.back is not None)])
         if self._search is not None and self._search.held is not None:
             certain = min(certain, self._offset(self._search.held))
+        if self._first is not None:
+            certain = min(certain, self._first.begin)
         marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
         for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
             size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)

@@ -6,7 +6,7 @@ For each call: choose a tool, decode its orders, vote, commit the voted call, go
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec
 from lookup.grammar.literal_values import render_value
@@ -20,6 +20,7 @@ from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer
 from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
 from tooldecoding.decoding.order_decoder import OrderDecoder
 from tooldecoding.decoding.sampling import Sampler
+from tooldecoding.decoding.suppressed_call import SuppressedCalls
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
@@ -69,6 +70,10 @@ class DecodedPrompt(NamedTuple):
     dialect: CallFormat | None = None
     asked: DecodedCall | None = None
     next_call_log_odds: Sequence[float] = ()
+
+
+_RATHER_RIGHT: Final = 0.5
+"""A further call of whose arguments nobody said any is left out if it is less likely right."""
 
 
 class PromptDecoder:
@@ -127,7 +132,6 @@ class PromptDecoder:
         written = await self._free_text(branch)
         answer = self._answer(written.text)
         if written.branch is None:
-            branch.release()
             return DecodedPrompt(written.text, [], answer, written.cut)
         if self._stream is not None:
             self._stream.show(answer)
@@ -163,7 +167,8 @@ class PromptDecoder:
             else:
                 committing, branch = [branch], filling
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
-            ungrounded = self._asked_for and call.is_ungrounded
+            made_up = self._asked_for or (number > 0 and call.confidence() < _RATHER_RIGHT)
+            ungrounded = made_up and call.is_ungrounded
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
             if ungrounded or asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
@@ -327,6 +332,8 @@ class PromptDecoder:
             behind.write(opener)
             return FreeText(thought, behind)
         written = await mode.write(partial(self._limit, self._options.max_text_tokens, branch), thinking_limit)
+        if written.branch is None:
+            mode.branch.release()
         if written.dialect is not None:
             self._speak(written.dialect)
         elif written.branch is not None and not written.opened:
@@ -374,16 +381,30 @@ class PromptDecoder:
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
         )
-        if options.choice != "none":
+        if options.choice == "none":
+            rules = replace(rules, suppressed=self._suppressed)
+        else:
             rules = replace(rules, opener=call_format.trigger)
             if self._takes_dialects(branch):
-                rules = replace(rules, search=lambda: DialectSearch(self._tools.dialects, self._tools.keys))
+                dialects, keys = self._tools.dialects, self._tools.keys
+                suppressed = SuppressedCalls(self._table, dialects, keys)
+                rules = replace(rules, search=lambda: DialectSearch(dialects, keys), suppressed=suppressed)
             if call_format.trigger == call_format.start(0):
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler, stream = Sampler(options, self._prompt_ids), self._stream
         show = None if stream is None else lambda text: stream.show(self._answer(text))
         return TextMode(branch, rules, sampler.token, show)
+
+    @property
+    def _suppressed(self) -> SuppressedCalls | None:
+        """What text without calls may not begin with; None where nobody has spoken of a call."""
+        request, call_format = self._request, self._format
+        if not len(request.tools) and not any(message.calls for message in request.conversation):
+            return None
+        trigger = call_format.trigger
+        attempt = attempt_pattern(call_format) if trigger == call_format.start(0) else None
+        return SuppressedCalls(self._table, self._tools.dialects, (), trigger, attempt, must_speak=True)
 
     def _answer(self, text: str) -> Answer:
         return split_thinking(self._table.special.shown(text), self._opened_thinking)
