@@ -98,8 +98,8 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
         (lambda prompt: call("add", a=prompt.count("[tool]"), b=1), [add], 2, {}, ["", "1", "", "2", WORDS, "turns"]),
         (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
-        (lambda prompt: "", [noon], 8, {}, [WORDS, "answer"]),
-        (lambda prompt: "", [], 8, {}, ["nothing"]),
+        (lambda prompt: "" if "[tool]" in prompt else call("noon"), [noon], 8, {}, ["", "12h", WORDS, "answer"]),
+        (lambda prompt: "", [noon], 8, {}, ["nothing"]),
     ],
     ids=[
         "two calls",

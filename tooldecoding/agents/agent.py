@@ -66,8 +66,8 @@ class Agent:
     """Lets a model call tools until it answers with text.
 
     Small models go on calling. A turn that repeats a call of the turn before, with the same arguments and although that
-    did not fail, is not run; then, behind a turn without a word and when no turn is left, the model is asked for its
-    answer without tools::
+    did not fail, is not run; then, if it has nothing to say of a result, and when no turn is left, the model is asked
+    for its answer without tools::
 
         Rain in Paris?    → get_weather(city="Paris")    ← {"temperature": 18, "sky": "cloudy"}
                           → get_weather(city="Paris")    not run: without tools it says, Paris has 18 degrees.
@@ -144,7 +144,8 @@ class Agent:
             choice = tool_choice if turn == 1 else "auto"
             reply = self._decoder.chat(self.messages, documentation, choice, **options)
             repeats = any((call.name, call.arguments) in made for call in reply.calls)
-            if documentation and (repeats or not (reply.calls or _says(reply))):
+            silent = turn > 1 and not reply.calls and not _says(reply)
+            if documentation and (repeats or silent):
                 reply = self._decoder.chat(self.messages, documentation, "none", **options)
             yield from self._say(reply)
             if not reply.calls:
