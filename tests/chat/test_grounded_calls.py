@@ -1,6 +1,7 @@
 """Calls beside the conversation: what nobody said is left out, marked, or asked for."""
 
 import json
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -270,3 +271,17 @@ def test_a_call_is_ungrounded_if_nobody_said_any_of_it(
     written = call("send", to="Bob", text="Tea at five?")
     [made] = ask(decoder, text, tool, written, max_value_tokens=200, never_ask=never_ask).calls
     assert made.is_ungrounded == ungrounded
+
+
+def test_a_further_call_of_which_nobody_said_any_is_left_out_if_it_is_rather_wrong(decoder: SyntheticDecoder) -> None:
+    tool = documented("send", ["to", "text"], to=TEXT, text=TEXT)
+    first, second = call("send", to="Ann", text="Tea at five?"), call("send", to="Bob", text="Soup at six?")
+    options = {"max_value_tokens": 200, "next_call_threshold": math.inf}
+    for text, offset, count in (
+        ("Write to Ann: Tea at five?", 50.0, 2),
+        ("Write to Ann: Tea at five?", -50.0, 1),
+        ("Write to Ann, and to Bob: Tea at five?", -50.0, 2),
+        ("Do it.", -50.0, 1),  # the first call is made
+    ):
+        made = ask(decoder, text, tool, f"{first}\n{second}", confidence_offset=offset, **options).calls
+        assert [c.arguments["to"] for c in made] == ["Ann", "Bob"][:count]
