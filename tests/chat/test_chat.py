@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from chat_models import HERMES, decoder_of, says
+from own_templates import original
 from pydantic import BaseModel
 
 from call_ids import OPENAI as OPENAI_ID
@@ -74,6 +75,32 @@ class TestAnswers:
         for tools, choice in ((None, "auto"), ([], "auto"), ([OPENAI], "auto"), ([OPENAI], "none")):
             reply = decoder.chat([USER], tools, choice)
             assert reply.message == {"role": "assistant", "content": "No."} and reply.finish_reason == "stop"
+
+    @pytest.mark.parametrize("takes_system", [True, False])
+    def test_a_model_that_may_not_call_is_told_that_its_calls_are_done(self, takes_system: bool) -> None:
+        refusal = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
+        decoder, prompts = decoder_of(refusal * (not takes_system) + HERMES), list[str]()
+        says(decoder, lambda prompt: prompts.append(prompt) or "Done.")
+        done = [
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": {"name": "set_timer", "arguments": "{}"}}]},
+            {"role": "tool", "tool_call_id": "a", "content": "set"},
+        ]
+        system = [{"role": "system", "content": "Be brief."}] * takes_system
+        told = "You can call functions. The results of your calls are in the conversation."
+        assert decoder.chat([*system, USER, *done], [OPENAI], "none").content == "Done."
+        said, _, rest = prompts[-1].partition(told)
+        assert said == ("[system]Be brief.\n\n" if takes_system else "[user]") and "Do it." in rest
+        for messages, tools, choice in (
+            ([USER, *done], [OPENAI], "auto"),
+            ([USER], [OPENAI], "none"),
+            ([USER, *done], [], "none"),
+        ):
+            decoder.chat([*system, *messages], tools, choice)
+            assert told not in prompts[-1]
+        qwen = decoder_of(original("qwen2_5"))
+        says(qwen, lambda prompt: prompts.append(prompt) or "Done.")
+        qwen.chat([USER, *done], [OPENAI], "none")
+        assert " are in <tool_response></tool_response>. Tell the user" in prompts[-1].partition(USER["content"])[0]
 
     @pytest.mark.parametrize("prints_tools", [True, False])
     def test_a_further_call_that_the_model_would_not_write_by_itself(self, prints_tools: bool) -> None:

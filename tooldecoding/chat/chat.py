@@ -11,7 +11,7 @@ from tooldecoding.chat.call_ids import new_id
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
-from tooldecoding.chat.rendering import conversation_prompt, with_tools
+from tooldecoding.chat.rendering import conversation_prompt, with_results, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
@@ -36,7 +36,7 @@ def chat_request(
 
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
     ``with_tools`` if it prints none; models whose template prints them are asked for further calls. Where no call may
-    be made, no tool is printed: small models would write a call as text.
+    be made, no tool is printed: small models would write a call as text. If there are results, one sentence says so.
 
     ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
@@ -52,12 +52,16 @@ def chat_request(
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
 
+    told = conversation
+    if options.tool_choice == "none" and len(documentation.lookup) and conversation.calls:
+        told = with_results(conversation, profile)
+
     def prompt(documentation: Documentation, detail: Detail) -> str:
         if profile.leaves_out_tools:
-            shown = with_tools(conversation, documentation, detail, options.call_format, profile)
+            shown = with_tools(told, documentation, detail, options.call_format, profile)
             return conversation_prompt(shown, [], profile, tokenizer)
         tools = documentation.as_chat_tools(detail, profile.bare_tools)
-        return conversation_prompt(conversation, tools, profile, tokenizer)
+        return conversation_prompt(told, tools, profile, tokenizer)
 
     printed = NO_TOOLS if options.tool_choice == "none" else documentation
     return Request(

@@ -54,6 +54,9 @@ _OTHER_ID: Final = "qzvx00001"
 
 USER: Final[Mapping[str, Any]] = {"role": "user", "content": "Please call the tool."}
 SYSTEM: Final[Mapping[str, Any]] = {"role": "system", "content": "You are helpful."}
+RESULT: Final = "Done."
+"""What a call returns."""
+
 ANSWER: Final[Mapping[str, Any]] = {"role": "assistant", "content": "Qzvx-answer"}
 
 _REFUSALS: Final = (
@@ -125,7 +128,7 @@ class Way(NamedTuple):
             for call_id, arguments in zip(ids, given, strict=True)
         ]
         message = {"role": "assistant", "content": self.content, "tool_calls": written} | changes
-        results = [{"role": "tool", "name": NAME, "tool_call_id": call_id, "content": "Done."} for call_id in ids]
+        results = [{"role": "tool", "name": NAME, "tool_call_id": call_id, "content": RESULT} for call_id in ids]
         return [*self.asked, message, *results * self.result]
 
 

@@ -26,6 +26,16 @@ _INSTRUCTION: Final = """You can call these tools:
 {tools}
 
 To call a tool, write {form}"""
+_ANSWER: Final = (
+    "You can call functions. The results of your calls are in {place}. "
+    "Tell the user in your own words what was done or found."
+)
+"""Stands in the place of the tools: without it, small models say that they cannot do what was done already.
+
+The best of twelve wordings, by 15 questions to two models; naming the element that a template writes results in keeps
+Qwen2.5-Coder-0.5B from telling the user of a "tool response".
+"""
+
 _REQUEST: Final = "\n\nTell me the answer if this is enough."
 """Stands behind results to which the assistant answers: without it, small models make the call again."""
 
@@ -141,14 +151,31 @@ def with_tools(
         messages = _without_calls(messages, call_format)
     if len(documentation.lookup):
         instruction = _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
-        role: Role = "system" if profile.takes_system else "user"
-        if all(message.role != role for message in messages):
-            messages.insert(0, Message(role, ""))
-        place = next(n for n, message in enumerate(messages) if message.role == role)
-        said = messages[place].content
-        both = (said, instruction) if profile.takes_system else (instruction, said)
-        messages[place] = replace(messages[place], content="\n\n".join(filter(None, both)))
+        messages = _instructed(messages, instruction, profile)
     return Conversation(tuple(messages))
+
+
+def with_results(conversation: Conversation, profile: TemplateProfile) -> Conversation:
+    """Return a conversation whose results are to be told: what is said of them stands where tools would.
+
+    ``What is 23.5 plus 19?``, the call of ``add`` and its result 42.5, without tools: Qwen2.5-Coder-1.5B answers *I
+    apologize, but I can't assist with that*, and by this *I added 23.5 and 19 to get 42.5.*
+    """
+    tag = profile.result_tag
+    told = _ANSWER.format(place=f"<{tag}></{tag}>" if tag else "the conversation")
+    return Conversation(tuple(_instructed(list(conversation.messages), told, profile)))
+
+
+def _instructed(messages: list[Message], instruction: str, profile: TemplateProfile) -> list[Message]:
+    """Return the messages with an instruction in the system message, or in the first one of the user."""
+    role: Role = "system" if profile.takes_system else "user"
+    if all(message.role != role for message in messages):
+        messages = [Message(role, ""), *messages]
+    place = next(n for n, message in enumerate(messages) if message.role == role)
+    said = messages[place].content
+    both = (said, instruction) if profile.takes_system else (instruction, said)
+    instructed = replace(messages[place], content="\n\n".join(filter(None, both)))
+    return [*messages[:place], instructed, *messages[place + 1 :]]
 
 
 def _without_calls(messages: list[Message], call_format: CallFormat) -> list[Message]:

@@ -4,6 +4,7 @@ Templates differ in what they take, and some write nonsense where they should re
 JSON in JSON, the word ``None``.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -11,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.detect_format import Detected, excerpt, instructed_format, leaves, printable, written_format
-from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, SYSTEM, TOOL, USER, WAYS, Probe, Way
+from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, RESULT, SYSTEM, TOOL, USER, WAYS, Probe, Way
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -25,6 +26,9 @@ ShownCalls = Literal["all", "first", "none"]
 _OTHER_KEY: Final = "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
+
+_RESULT_TAG: Final = re.compile(rf"<(\w{{1,32}})>[^<>]{{0,256}}{re.escape(RESULT)}[^<>]{{0,256}}</\1>")
+"""As ``<tool_response>`` of Hermes and Qwen, with the result as it is or inside of JSON."""
 
 _NONSENSE: Final = ("&#34;", "&quot;", "&#39;", "&amp;", *(f"{{'{key}'" for key in ARGUMENTS), f'\\"{_KEY}')
 """What shows that arguments were given in the wrong way."""
@@ -59,6 +63,8 @@ class TemplateProfile:
         Whether tools may lack descriptions, or everything but the name.
     takes_system : bool
         Whether it takes system messages.
+    result_tag : str
+        Name of the element that it writes a result in, as ``tool_response``; empty if it writes none.
     openings : tuple of str
         How it opens the assistant's turn, with tools and without.
     """
@@ -75,6 +81,7 @@ class TemplateProfile:
     shown_calls: ShownCalls = "all"
     bare_tools: bool = True
     takes_system: bool = True
+    result_tag: str = ""
     openings: tuple[str, ...] = ()
 
     @property
@@ -143,6 +150,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> TemplateProfile:
         shown_calls=shown_calls,
         bare_tools=_takes_bare_tools(probe),
         takes_system=_THOUGHT in probe.write([{"role": "system", "content": _THOUGHT}, USER], way.documented),
+        result_tag=tag[1] if (tag := _RESULT_TAG.search(written)) else "",
         openings=_openings(probe),
     )
 
