@@ -97,10 +97,9 @@ class TestAnswers:
         ):
             decoder.chat([*system, *messages], tools, choice)
             assert told not in prompts[-1]
-        qwen = decoder_of(original("qwen2_5"))
-        says(qwen, lambda prompt: prompts.append(prompt) or "Done.")
-        qwen.chat([USER, *done], [OPENAI], "none")
-        assert " are in <tool_response></tool_response>. Tell the user" in prompts[-1].partition(USER["content"])[0]
+        qwen = decoder_of(original("qwen2_5")).tokenizer
+        inputs = chat_inputs(qwen, [USER, *done], [OPENAI], tool_choice="none")
+        assert "in <tool_response></tool_response>. Tell the user" in qwen.decode(inputs["input_ids"][0])
 
     @pytest.mark.parametrize("prints_tools", [True, False])
     def test_a_further_call_that_the_model_would_not_write_by_itself(self, prints_tools: bool) -> None:
