@@ -37,6 +37,9 @@ class Request:
     prompt_for : callable, optional
         Returns the same prompt with the full documentation of one tool alone, by its name: once the model has chosen a
         tool, its call is written behind that. None if ``prompt`` has the full documentation of all.
+    answer_prompt : callable, optional
+        Returns the prompt without tools of a conversation that ends with results, where the model need not call: it
+        answers behind that if it would make a call again, or end without a word. None elsewhere.
     """
 
     prompt: str | Sequence[int]
@@ -47,6 +50,7 @@ class Request:
     dialects: bool = False
     conversation: tuple[Message, ...] = ()
     prompt_for: PromptFor | None = None
+    answer_prompt: Callable[[], str] | None = None
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

@@ -65,12 +65,8 @@ class Event:
 class Agent:
     """Lets a model call tools until it answers with text.
 
-    Small models go on calling. A turn that repeats a call of the turn before, with the same arguments and although that
-    did not fail, is not run; then, if it has nothing to say of a result, and when no turn is left, the model is asked
-    for its answer without tools::
-
-        Rain in Paris?    → get_weather(city="Paris")    ← {"temperature": 18, "sky": "cloudy"}
-                          → get_weather(city="Paris")    not run: without tools it says, Paris has 18 degrees.
+    When no turn is left, the model is asked for its answer without tools. ``ToolDecoder.chat`` does so where it would
+    repeat a call of the turn before, or has nothing to say of a result.
 
     ToolDecodingError if two tools have one name.
 
@@ -139,26 +135,17 @@ class Agent:
         """
         self.messages.append({"role": "user", "content": question})
         documentation = [tool.documentation for tool in self.tools.values()] or None
-        made: list[tuple[str, dict[str, Any]]] = []
         for turn in range(1, self._max_turns + 1):
             choice = tool_choice if turn == 1 else "auto"
             reply = self._decoder.chat(self.messages, documentation, choice, **options)
-            repeats = any((call.name, call.arguments) in made for call in reply.calls)
-            silent = turn > 1 and not reply.calls and not _says(reply)
-            if documentation and (repeats or silent):
-                reply = self._decoder.chat(self.messages, documentation, "none", **options)
             yield from self._say(reply)
             if not reply.calls:
                 ended = "question" if reply.result.asked else "answer" if _says(reply) else "nothing"
                 yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
-            made = []
             try:
                 for piece in reply.call_pieces:
-                    for event in self._run(piece):
-                        if event.kind == "result" and (event.refused or not event.failed):
-                            made.append((piece.call.name, piece.call.arguments))
-                        yield event
+                    yield from self._run(piece)
             finally:  # broken off: a call without a result could not be gone on with
                 told = {message.get("tool_call_id") for message in self.messages}
                 for piece in reply.call_pieces:

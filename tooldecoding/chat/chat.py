@@ -37,6 +37,7 @@ def chat_request(
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
     ``with_tools`` if it prints none; models whose template prints them are asked for further calls. Where no call may
     be made, no tool is printed: small models would write a call as text. If there are results, one sentence says so.
+    Behind results, ``auto`` has this prompt for the answer if the model would make a call again, or say nothing.
 
     ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
@@ -52,26 +53,28 @@ def chat_request(
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
 
-    told = conversation
-    if options.tool_choice == "none" and len(documentation.lookup) and conversation.calls:
-        told = with_results(conversation, profile)
-
-    def prompt(documentation: Documentation, detail: Detail) -> str:
+    def prompt(documentation: Documentation, detail: Detail, conversation: Conversation = conversation) -> str:
         if profile.leaves_out_tools:
-            shown = with_tools(told, documentation, detail, options.call_format, profile)
+            shown = with_tools(conversation, documentation, detail, options.call_format, profile)
             return conversation_prompt(shown, [], profile, tokenizer)
         tools = documentation.as_chat_tools(detail, profile.bare_tools)
-        return conversation_prompt(told, tools, profile, tokenizer)
+        return conversation_prompt(conversation, tools, profile, tokenizer)
 
-    printed = NO_TOOLS if options.tool_choice == "none" else documentation
+    def answer_prompt() -> str:
+        told = with_results(conversation, profile) if conversation.calls else conversation
+        return prompt(NO_TOOLS, "full", told)
+
+    text = options.tool_choice == "none" and len(documentation.lookup)
+    ends_with_result = conversation.messages[-1].result_of is not None
     return Request(
-        prompt(printed, options.documentation),
+        answer_prompt() if text else prompt(documentation, options.documentation),
         documentation.lookup,
         options,
         special_tokens=False,
         dialects=dialects,
         conversation=conversation.messages,
-        prompt_for=printed.prompts_of_one(options.documentation, prompt),
+        prompt_for=None if text else documentation.prompts_of_one(options.documentation, prompt),
+        answer_prompt=answer_prompt if options.tool_choice == "auto" and ends_with_result else None,
     )
 
 
@@ -94,6 +97,7 @@ def dialogue_request(
     prompt, prompt_for, call_format = str(request.prompt), request.prompt_for, request.options.call_format
     return replace(
         request,
+        answer_prompt=None,
         prompt=continued(prompt, begun, call_format),
         prompt_for=prompt_for and (lambda name: continued(prompt_for(name), begun, call_format)),
     )

@@ -3,7 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple
@@ -19,6 +19,7 @@ from tooldecoding.decoding.free_text import FreeText, TextMode, TextRules, attem
 from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer, to_ask
 from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
 from tooldecoding.decoding.order_decoder import OrderDecoder
+from tooldecoding.decoding.repeated_call import answered_calls
 from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.decoding.suppressed_call import SuppressedCalls
 from tooldecoding.errors import PromptError
@@ -110,6 +111,8 @@ class PromptDecoder:
         self._log_odds: list[float] = []
         self._blank: FedTokens | None = None
         """What has read nothing, for an engine that cannot drop the first prompt."""
+        self._unread: Branch | None = None
+        """What the answer may be written on, where one without tools may be due."""
         self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
@@ -119,14 +122,43 @@ class PromptDecoder:
         branch.draft_tokens = self._options.draft_tokens
         if self._request.prompt_for is not None and not branch.fed.engine.can_roll_back:
             self._blank = branch.fed.fork()
+        if self._request.answer_prompt is not None:
+            self._unread = branch.unread()
         if self._options.asks_for_further_calls and self._next_call(1) is not None:
             branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
             self._as_list = CallsAsList(asking)
         try:
-            return await self._decode(branch)
+            decoded = await self._decode(branch)
         finally:
             if self._as_list is not None:
                 self._as_list.release()
+        if self._unread is None:
+            return decoded
+        if decoded.calls or decoded.asked or decoded.cut or decoded.text.strip():
+            self._unread.release()
+            return decoded
+        return await self._answered(self._unread, self._request.answer_prompt)
+
+    async def _answered(self, unread: Branch, answer_prompt: Callable[[], str] | None) -> DecodedPrompt:
+        """Let the model answer behind the prompt without tools.
+
+        What is 23.5 plus 19?
+        add(a=23.5, b=19)
+        42.5
+        add(a=23.5, b=19)      # the model makes the call again, or writes nothing
+
+        The results of your calls are in the conversation …        # instead of the tools
+        What is 23.5 plus 19?
+        add(a=23.5, b=19)
+        42.5
+        The sum is 42.5.
+        """
+        assert answer_prompt is not None
+        options, prompt = replace(self._options, tool_choice="none"), answer_prompt()
+        request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
+        ids = text_ids(prompt, self._table, request.special_tokens)
+        decoder = PromptDecoder(self._tools, request, self._table, ids, self._stream)
+        return await decoder.decode(unread.at(self._prompt_ids, ids))
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
@@ -170,11 +202,12 @@ class PromptDecoder:
             made_up = self._asked_for or (number > 0 and call.confidence() < _RATHER_RIGHT)
             ungrounded = made_up and call.is_ungrounded
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
-            if ungrounded or asked:
+            answered = self._unread is not None and call.identity in self._answered_calls
+            if ungrounded or asked or answered:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:
                         kept.release()
-                if ungrounded:
+                if ungrounded or answered:
                     return decoded
                 return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
@@ -263,6 +296,10 @@ class PromptDecoder:
     @cached_property
     def _index(self) -> ConversationIndex | None:
         return index_of(self._request.conversation)
+
+    @cached_property
+    def _answered_calls(self) -> set[Hashable]:
+        return answered_calls(self._request.conversation)
 
     @cached_property
     def _prompt_text(self) -> str:
@@ -393,8 +430,12 @@ class PromptDecoder:
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler, stream = Sampler(options, self._prompt_ids), self._stream
-        show = None if stream is None else lambda text: stream.show(self._answer(text))
-        return TextMode(branch, rules, sampler.token, show)
+
+        def show(text: str) -> None:
+            if stream is not None and (text.strip() or self._unread is None):  # else another answer may come
+                stream.show(self._answer(text))
+
+        return TextMode(branch, rules, sampler.token, show if stream else None)
 
     @property
     def _suppressed(self) -> SuppressedCalls | None:

@@ -104,12 +104,20 @@ class Branch:
 
         The prompt's last token becomes pending text, so that the model can choose a longer token instead.
         """
-        settled, last = list(prompt_ids[:-1]), table.join(prompt_ids[-1:])
-        if not settled or not last or not is_characters(last) or table.is_special(prompt_ids[-1]):
-            settled, last = list(prompt_ids), b""
+        settled, pending = _settled(prompt_ids, table)
         unfed = settled[engine.reuse(branch_id, settled) :]
-        pending = Pending(table, table.join(settled[-_CONTEXT_TOKENS:])[-CONTEXT_BYTES:], last)
         return cls(FedTokens(engine, branch_id, unfed), tally, context, len(settled), pending)
+
+    def unread(self) -> "Branch":
+        """Return a branch behind the same prompt, of which nothing is computed; this one has written nothing yet."""
+        return replace(self, ids=[], labels=[], fed=self.fed.fork())
+
+    def at(self, prompt_ids: Sequence[int], other_ids: Sequence[int]) -> "Branch":
+        """Return a branch behind another prompt; this one is ``unread`` and goes."""
+        settled, pending = _settled(other_ids, self.table)
+        fed = self.fed.rewound(_settled(prompt_ids, self.table)[0], settled)
+        self.release()
+        return Branch(fed, self.tally, self.context, len(settled), pending)
 
     async def forks(self, count: int, beginning: Beginning | None = None) -> list["Branch"]:
         """Return this branch and ``count - 1`` copies.
@@ -347,3 +355,11 @@ class Branch:
             self.fed.settle(token)
             self.tally[self.decided] += 1
             self.decided = "forced"
+
+
+def _settled(prompt_ids: Sequence[int], table: TokenTable) -> tuple[list[int], Pending]:
+    """Return the settled tokens of a prompt, and its last token as pending text unless that stands for no text."""
+    settled, last = list(prompt_ids[:-1]), table.join(prompt_ids[-1:])
+    if not settled or not last or not is_characters(last) or table.is_special(prompt_ids[-1]):
+        settled, last = list(prompt_ids), b""
+    return settled, Pending(table, table.join(settled[-_CONTEXT_TOKENS:])[-CONTEXT_BYTES:], last)
