@@ -153,6 +153,41 @@ class TestStreams:
         assert [piece.message for piece in calls] == last.message.get("tool_calls", [])
         assert pieces == [*texts, *calls]
 
+    @pytest.mark.parametrize(
+        ("answer", "result", "behind", "minutes"),
+        [
+            (CALL, "set", [], []),
+            ("\n\n", "set", [], []),
+            (f"{CALL}\n{CALL.replace('7', '8')}", "set", [], []),
+            (f"{CALL.replace('7', '8')}\n{CALL}", "set", [], [8]),
+            (CALL, "Error: try later", [], [7]),
+            (CALL, '{"status": "pending"}', [], [7]),
+            (CALL, "set", [USER], [7]),
+        ],
+        ids=["again", "silence", "again, and another", "another, and again", "failed", "not ended", "asked again"],
+    )
+    @pytest.mark.parametrize("prints_tools", [True, False])
+    def test_behind_a_result_no_call_is_made_again_and_something_is_said(
+        self, answer: str, result: str, behind: list[Any], minutes: list[int], prints_tools: bool
+    ) -> None:
+        decoder = decoder_of(HERMES if prints_tools else HERMES.replace("{% if tools %}", "{% if false %}"))
+        says(decoder, lambda prompt: "It is set." if "The results of your calls" in prompt else answer)
+        function = {"name": "set_timer", "arguments": '{"minutes": 7}'}
+        done = [
+            {"role": "assistant", "tool_calls": [{"id": "a", "function": function}]},
+            {"role": "tool", "tool_call_id": "a", "content": result},
+        ]
+        said = {"role": "user", "content": "One of 7 minutes and one of 8."}
+        for options in ({}, {"documentation": "summaries"}):
+            reply = decoder.chat([said, *done, *behind], [OPENAI], **options)
+            assert [call.arguments["minutes"] for call in reply.calls] == minutes
+            assert reply.content == (None if minutes else "It is set.") and reply.valid
+            *pieces, last = decoder.stream([said, *done, *behind], [OPENAI], **options)
+            assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(reply.message)
+            texts = [piece.text for piece in pieces if isinstance(piece, TextPiece)]
+            assert "".join(texts) == (reply.content or "")
+        assert decoder.chat([said, *done, *behind], [OPENAI], "required").calls, "where the model must call"
+
     def test_broken_characters_are_replaced_as_in_the_message(self, decoder: SyntheticDecoder) -> None:
         decoder.engine = RandomEngine(decoder.table.texts, 1, lambda text: 5.0 * (text[0] >= 0x80))
         *pieces, last = decoder.stream([USER], None, max_text_tokens=40)

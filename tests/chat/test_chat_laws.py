@@ -63,6 +63,8 @@ def converse(decoder: SyntheticDecoder) -> list[dict[str, Any]]:
         reply = decoder.chat(messages, TOOLS, ("required", "auto", "required")[turn])
         demand_message(reply, {*REQUIRED})
         assert reply.valid, reply.errors
+        is_text = (reply.content or "").strip() or reply.result.thinking or reply.finish_reason == "length"
+        assert reply.calls or is_text or messages[-1]["role"] == "user", "behind results something is said"
         messages.append(dict(reply.message))
         for call in reply.message.get("tool_calls", []):
             messages.append({"role": "tool", "tool_call_id": call["id"], "content": f"result of {call['id']}"})
