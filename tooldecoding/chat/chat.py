@@ -64,16 +64,16 @@ def chat_request(
         told = with_results(conversation, profile) if conversation.calls else conversation
         return prompt(NO_TOOLS, "full", told)
 
-    text = options.tool_choice == "none" and len(documentation.lookup)
+    only_answers = options.tool_choice == "none" and len(documentation.lookup)
     ends_with_result = conversation.messages[-1].result_of is not None
     return Request(
-        answer_prompt() if text else prompt(documentation, options.documentation),
+        answer_prompt() if only_answers else prompt(documentation, options.documentation),
         documentation.lookup,
         options,
         special_tokens=False,
         dialects=dialects,
         conversation=conversation.messages,
-        prompt_for=None if text else documentation.prompts_of_one(options.documentation, prompt),
+        prompt_for=None if only_answers else documentation.prompts_of_one(options.documentation, prompt),
         answer_prompt=answer_prompt if options.tool_choice == "auto" and ends_with_result else None,
     )
 

@@ -3,7 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple
@@ -134,12 +134,20 @@ class PromptDecoder:
                 self._as_list.release()
         if self._unread is None:
             return decoded
-        if decoded.calls or decoded.asked or decoded.cut or decoded.text.strip():
+        says = decoded.calls or decoded.asked or decoded.cut or decoded.text.strip()
+        prompt = None if says else self._answer_prompt()
+        if prompt is None:
             self._unread.release()
             return decoded
-        return await self._answered(self._unread, self._request.answer_prompt)
+        return await self._answered(self._unread, prompt)
 
-    async def _answered(self, unread: Branch, answer_prompt: Callable[[], str] | None) -> DecodedPrompt:
+    def _answer_prompt(self) -> str | None:
+        try:
+            return self._request.answer_prompt and self._request.answer_prompt()
+        except PromptError:  # a template may refuse results where no tools are given
+            return None
+
+    async def _answered(self, unread: Branch, prompt: str) -> DecodedPrompt:
         """Let the model answer behind the prompt without tools.
 
         What is 23.5 plus 19?
@@ -153,8 +161,7 @@ class PromptDecoder:
         42.5
         The sum is 42.5.
         """
-        assert answer_prompt is not None
-        options, prompt = replace(self._options, tool_choice="none"), answer_prompt()
+        options = replace(self._options, tool_choice="none")
         request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
         ids = text_ids(prompt, self._table, request.special_tokens)
         decoder = PromptDecoder(self._tools, request, self._table, ids, self._stream)
