@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+import torch
 
 from synthetic import END, ScriptedEngine, Writer, decode, synthetic
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
@@ -209,6 +211,20 @@ OWN = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"
 def test_where_no_call_may_be_made_none_is_written(text: str) -> None:
     result = run(text, tool_choice="none")
     assert result.text.strip() and result.text.strip()[0] not in "{[`<" and not result.calls
+
+
+class Noise(Writer):
+    """What else this model might write are parts of words."""
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        logits = super().next_logits(tokens).logits
+        return NextTokenLogits(logits + torch.tensor([0.5 * bool(text and text.islower()) for text in self._texts]))
+
+
+def test_words_in_the_place_of_a_call_begin_as_a_sentence_does() -> None:
+    engine = Noise(PROMPT, OWN, kind="marks")
+    text = decode(engine, PROMPT, TOOLS, "marks", format="hermes", tool_choice="none").text.strip()
+    assert text and not text[0].islower()
 
 
 WAYS = ["fence, indented", "fence, one line", "object", "indented object", "list"]
