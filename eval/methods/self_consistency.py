@@ -83,7 +83,7 @@ class SelfConsistency:
     async def _sample(self, request: Request, run: RequestRun, branch: Branch, number: int) -> DecodedPrompt:
         noise = GumbelNoise(crc32(f"{self._seed}/{number}/{request.prompt}".encode()), self._temperature)
         branch.fed = SampledTokens(branch.fed, noise)
-        request = replace(request, dialects=False, conversation=())
+        request = replace(request, dialects=False, conversation=(), answer_prompt=None)
         tools = self._decoder.compiled_tools(request)
         decoder = _SampleDecoder(tools, request, self._decoder.table, run.prompt_ids)
         decoder.noise = noise

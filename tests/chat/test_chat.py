@@ -94,9 +94,14 @@ class TestAnswers:
             ([USER, *done], [OPENAI], "auto"),
             ([USER], [OPENAI], "none"),
             ([USER, *done], [], "none"),
+            ([USER, *done, {"role": "assistant", "content": "Set."}, USER], [OPENAI], "none"),
         ):
             decoder.chat([*system, *messages], tools, choice)
             assert told not in prompts[-1]
+        shown = "{% for m in messages if m.role != 'system' or messages[-1].role == 'user' %}"
+        mistral = decoder_of(HERMES.replace("{% for m in messages %}", shown))  # its 7B v0.3 and Nemo
+        says(mistral, lambda prompt: prompts.append(prompt) or "Done.")
+        assert mistral.chat([USER, *done], [OPENAI], "none").content == "Done." and told not in prompts[-1]
         qwen = decoder_of(original("qwen2_5")).tokenizer
         inputs = chat_inputs(qwen, [USER, *done], [OPENAI], tool_choice="none")
         assert "in <tool_response></tool_response>. Tell the user" in qwen.decode(inputs["input_ids"][0])
@@ -160,11 +165,25 @@ class TestStreams:
             ("\n\n", "set", [], []),
             (f"{CALL}\n{CALL.replace('7', '8')}", "set", [], []),
             (f"{CALL.replace('7', '8')}\n{CALL}", "set", [], [8]),
+            (f" {CALL}", "set", [], []),
+            (f"Let me see. {CALL}", '{"error": null}', [], []),
+            (f"<think>\nSeven.\n</think>\n\n{CALL}", "set", [], []),
             (CALL, "Error: try later", [], [7]),
             (CALL, '{"status": "pending"}', [], [7]),
             (CALL, "set", [USER], [7]),
         ],
-        ids=["again", "silence", "again, and another", "another, and again", "failed", "not ended", "asked again"],
+        ids=[
+            "again",
+            "silence",
+            "again, and another",
+            "another, and again",
+            "behind a space",
+            "behind words",
+            "behind a thought",
+            "failed",
+            "not ended",
+            "asked again",
+        ],
     )
     @pytest.mark.parametrize("prints_tools", [True, False])
     def test_behind_a_result_no_call_is_made_again_and_something_is_said(
@@ -181,11 +200,13 @@ class TestStreams:
         for options in ({}, {"documentation": "summaries"}):
             reply = decoder.chat([said, *done, *behind], [OPENAI], **options)
             assert [call.arguments["minutes"] for call in reply.calls] == minutes
-            assert reply.content == (None if minutes else "It is set.") and reply.valid
+            said_before = answer[: answer.index("<")].strip("\n") if "<" in answer else ""
+            assert reply.content == (None if minutes else said_before + "It is set.") and reply.valid
+            assert reply.result.thinking == ("Seven." if "Seven" in answer else "")
             *pieces, last = decoder.stream([said, *done, *behind], [OPENAI], **options)
             assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(reply.message)
             texts = [piece.text for piece in pieces if isinstance(piece, TextPiece)]
-            assert "".join(texts) == (reply.content or "")
+            assert "".join(texts) == reply.result.thinking + (reply.content or "")
         assert decoder.chat([said, *done, *behind], [OPENAI], "required").calls, "where the model must call"
 
     def test_broken_characters_are_replaced_as_in_the_message(self, decoder: SyntheticDecoder) -> None:

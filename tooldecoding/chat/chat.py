@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -36,8 +37,8 @@ def chat_request(
 
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
     ``with_tools`` if it prints none; models whose template prints them are asked for further calls. Where no call may
-    be made, no tool is printed: small models would write a call as text. If there are results, one sentence says so.
-    Behind results, ``auto`` has this prompt for the answer if the model would make a call again, or say nothing.
+    be made, no tool is printed: small models would write a call as text. Behind results, one sentence says so.
+    There ``auto`` has this prompt for the answer if the model would make a call again, or say nothing.
 
     ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
@@ -60,12 +61,15 @@ def chat_request(
         tools = documentation.as_chat_tools(detail, profile.bare_tools)
         return conversation_prompt(conversation, tools, profile, tokenizer)
 
+    ends_with_result = conversation.messages[-1].result_of is not None
+
     def answer_prompt() -> str:
-        told = with_results(conversation, profile) if conversation.calls else conversation
-        return prompt(NO_TOOLS, "full", told)
+        if ends_with_result:
+            with suppress(PromptError):  # some templates leave out a system message where results end the conversation
+                return prompt(NO_TOOLS, "full", with_results(conversation, profile))
+        return prompt(NO_TOOLS, "full")
 
     only_answers = options.tool_choice == "none" and len(documentation.lookup)
-    ends_with_result = conversation.messages[-1].result_of is not None
     return Request(
         answer_prompt() if only_answers else prompt(documentation, options.documentation),
         documentation.lookup,

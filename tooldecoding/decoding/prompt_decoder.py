@@ -24,7 +24,7 @@ from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.decoding.suppressed_call import SuppressedCalls
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.thinking import THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.formats.thinking import NO_ANSWER, THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES
@@ -86,6 +86,8 @@ class PromptDecoder:
         The tokens of the request's prompt.
     stream : ResultStream, optional
         Is told the answer so far while free text is written, and each call once it is voted.
+    before : Answer
+        What was said behind another prompt, in the same answer.
     """
 
     def __init__(
@@ -95,14 +97,16 @@ class PromptDecoder:
         table: TokenTable,
         prompt_ids: Sequence[int],
         stream: ResultStream | None = None,
+        before: Answer = NO_ANSWER,
     ) -> None:
-        self._tools = tools
+        self._tools = self._given_tools = tools
         self._format = tools.call_format
         self._request = request
         self._options = options = request.options
         self._table = table
         self._prompt_ids = prompt_ids
         self._stream = stream
+        self._before = before
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         self._as_list: CallsAsList | None = None
@@ -113,6 +117,8 @@ class PromptDecoder:
         """What has read nothing, for an engine that cannot drop the first prompt."""
         self._unread: Branch | None = None
         """What the answer may be written on, where one without tools may be due."""
+        self._calls_again = False
+        """Whether the model made a call again, which is left out."""
         self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
@@ -134,12 +140,12 @@ class PromptDecoder:
                 self._as_list.release()
         if self._unread is None:
             return decoded
-        says = decoded.calls or decoded.asked or decoded.cut or decoded.text.strip()
-        prompt = None if says else self._answer_prompt()
+        says = not self._calls_again and decoded.answer.content.strip()
+        prompt = None if says or decoded.calls or decoded.asked or decoded.cut else self._answer_prompt()
         if prompt is None:
             self._unread.release()
             return decoded
-        return await self._answered(self._unread, prompt)
+        return await self._answered(self._unread, prompt, decoded.answer)
 
     def _answer_prompt(self) -> str | None:
         try:
@@ -147,8 +153,8 @@ class PromptDecoder:
         except PromptError:  # a template may refuse results where no tools are given
             return None
 
-    async def _answered(self, unread: Branch, prompt: str) -> DecodedPrompt:
-        """Let the model answer behind the prompt without tools.
+    async def _answered(self, unread: Branch, prompt: str, before: Answer) -> DecodedPrompt:
+        """Let the model answer behind the prompt without tools, and what it said ``before``.
 
         What is 23.5 plus 19?
         add(a=23.5, b=19)
@@ -164,7 +170,7 @@ class PromptDecoder:
         options = replace(self._options, tool_choice="none")
         request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
         ids = text_ids(prompt, self._table, request.special_tokens)
-        decoder = PromptDecoder(self._tools, request, self._table, ids, self._stream)
+        decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before)
         return await decoder.decode(unread.at(self._prompt_ids, ids))
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
@@ -215,6 +221,7 @@ class PromptDecoder:
                     if kept is not None:
                         kept.release()
                 if ungrounded or answered:
+                    self._calls_again = answered
                     return decoded
                 return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
@@ -437,12 +444,8 @@ class PromptDecoder:
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler, stream = Sampler(options, self._prompt_ids), self._stream
-
-        def show(text: str) -> None:
-            if stream is not None and (text.strip() or self._unread is None):  # else another answer may come
-                stream.show(self._answer(text))
-
-        return TextMode(branch, rules, sampler.token, show if stream else None)
+        show = None if stream is None else lambda text: stream.show(self._answer(text))
+        return TextMode(branch, rules, sampler.token, show)
 
     @property
     def _suppressed(self) -> SuppressedCalls | None:
@@ -455,7 +458,8 @@ class PromptDecoder:
         return SuppressedCalls(self._table, self._tools.dialects, (), trigger, attempt, must_speak=True)
 
     def _answer(self, text: str) -> Answer:
-        return split_thinking(self._table.special.shown(text), self._opened_thinking)
+        answer = split_thinking(self._table.special.shown(text), self._opened_thinking)
+        return Answer(*(_joined(*both) for both in zip(self._before, answer, strict=True)))
 
     def _limit(self, most: int, branch: Branch) -> int:
         """Return how many of ``most`` tokens of text leave room for a call behind them."""
@@ -470,3 +474,8 @@ class PromptDecoder:
 def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
     """Return whether a prompt ends with the turn that a chat template has opened: with a special token near its end."""
     return any(map(table.is_special, prompt_ids[-_TURN:]))
+
+
+def _joined(before: str, text: str) -> str:
+    """Return two texts in one, as paragraphs unless white space parts them already."""
+    return before + ("\n\n" if before.strip() and text and not before[-1].isspace() else "") + text

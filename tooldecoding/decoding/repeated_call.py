@@ -11,9 +11,12 @@ from tooldecoding.chat.messages import Message
 _SEEN: Final = 128
 """Characters of a result in which a failure is looked for."""
 
+_NOTHING: Final = r"\"?\s{0,4}[:=]\s{0,4}(?:null|none|false|0|\[\]|\{\}|\"\")"
+"""Behind ``error`` of ``{"ok": true, "error": null}``."""
+
 _TRY_AGAIN: Final = re.compile(
-    r"error|exception|fail|time.?out|timed out|again|retry|pending|running|in.progress|queued|processing|not.ready"
-    r"|broken off",
+    rf"errors?\b(?!{_NOTHING})|exception|fail|time.?out|timed out|unavailable|rate.limit|busy|again|retry|broken off"
+    r"|pending|running|loading|in.progress|queued|processing|not.ready",
     re.IGNORECASE,
 )
 """What is said of a call that failed, or has not ended. Where that is not so, the model may only do what it did before:

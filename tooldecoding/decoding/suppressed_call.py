@@ -119,12 +119,12 @@ class SuppressedCalls:
         return NextTokenLogits(masked) if words else logits
 
     def _begins_sentence(self, token: int, piece: bytes) -> bool:
-        """Whether a token is a capital letter, with small ones behind it or none, or begins with a digit, a letter of a
-        script without capitals, or a part of a character."""
+        """Whether a token begins with a capital letter and goes on with small ones, or begins with a digit, or with
+        what is neither ASCII nor a letter that has capitals: ``¿``, ``今``, a part of a character."""
         if not piece or piece[0] == _NO_TEXT or self._table.is_special(token):
             return False
         text = piece.decode(errors="ignore")
         if not text:
             return piece[0] >= 0x80
         is_capital = text[0].isupper() and (len(text) == 1 or text[1:].islower())
-        return is_capital or (text[0].isalnum() and not text[0].isupper() and not text[0].islower())
+        return is_capital or text[0].isdigit() or not (text[0].isascii() or text[0].isupper() or text[0].islower())
