@@ -20,6 +20,7 @@ from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoding.decoded_call import TextPiece
 from tooldecoding.errors import ConfigError, PromptError
+from tooldecoding.formats.thinking import split_thinking
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END
 
@@ -99,7 +100,7 @@ class TestAnswers:
             decoder.chat([*system, *messages], tools, choice)
             assert told not in prompts[-1]
         shown = "{% for m in messages if m.role != 'system' or messages[-1].role == 'user' %}"
-        mistral = decoder_of(HERMES.replace("{% for m in messages %}", shown))  # its 7B v0.3 and Nemo
+        mistral = decoder_of(HERMES.replace("{% for m in messages %}", shown))
         says(mistral, lambda prompt: prompts.append(prompt) or "Done.")
         assert mistral.chat([USER, *done], [OPENAI], "none").content == "Done." and told not in prompts[-1]
         qwen = decoder_of(original("qwen2_5")).tokenizer
@@ -202,6 +203,10 @@ class TestStreams:
             assert [call.arguments["minutes"] for call in reply.calls] == minutes
             said_before = answer[: answer.index("<")].strip("\n") if "<" in answer else ""
             assert reply.content == (None if minutes else said_before + "It is set.") and reply.valid
+            assert minutes or split_thinking(reply.result.text.strip("\n"), None) == (
+                reply.result.thinking,
+                reply.content,
+            )
             assert reply.result.thinking == ("Seven." if "Seven" in answer else "")
             *pieces, last = decoder.stream([said, *done, *behind], [OPENAI], **options)
             assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(reply.message)

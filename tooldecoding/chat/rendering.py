@@ -32,8 +32,8 @@ _ANSWER: Final = (
 )
 """Stands in the place of the tools: without it, small models say that they cannot do what was done already.
 
-The best of twelve wordings, by 15 questions to two models; naming the element that a template writes results in keeps
-Qwen2.5-Coder-0.5B from telling the user of a "tool response".
+The best of twelve wordings, by 14 dialogues and Qwen2.5-Coder-0.5B; 1.5B takes most of them. Naming the element that a
+template writes results in keeps 0.5B from telling the user of a "tool response".
 """
 
 _REQUEST: Final = "\n\nTell me the answer if this is enough."

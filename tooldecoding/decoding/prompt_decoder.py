@@ -145,7 +145,7 @@ class PromptDecoder:
         if prompt is None:
             self._unread.release()
             return decoded
-        return await self._answered(self._unread, prompt, decoded.answer)
+        return await self._answered(self._unread, prompt, decoded)
 
     def _answer_prompt(self) -> str | None:
         try:
@@ -153,8 +153,8 @@ class PromptDecoder:
         except PromptError:  # a template may refuse results where no tools are given
             return None
 
-    async def _answered(self, unread: Branch, prompt: str, before: Answer) -> DecodedPrompt:
-        """Let the model answer behind the prompt without tools, and what it said ``before``.
+    async def _answered(self, unread: Branch, prompt: str, before: DecodedPrompt) -> DecodedPrompt:
+        """Let the model answer behind the prompt without tools; what it said ``before`` stays, in front of that.
 
         What is 23.5 plus 19?
         add(a=23.5, b=19)
@@ -170,8 +170,9 @@ class PromptDecoder:
         options = replace(self._options, tool_choice="none")
         request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
         ids = text_ids(prompt, self._table, request.special_tokens)
-        decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before)
-        return await decoder.decode(unread.at(self._prompt_ids, ids))
+        decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before.answer)
+        answered = await decoder.decode(unread.at(self._prompt_ids, ids))
+        return answered._replace(text=_joined(before.text, answered.text))
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
