@@ -49,7 +49,7 @@ def test_json_is_as_documented(decode: Cli) -> None:
     result = json.loads(ran.out)
     assert list(result) == [
         "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated",
-        "next_call_log_odds", "asked", "candidates", "counters",
+        "next_call_log_odds", "left_out", "asked", "candidates", "counters",
     ]  # fmt: skip
     assert result["id"] == "dialogue"
     (call,) = result["calls"]

@@ -38,8 +38,8 @@ class Request:
         Returns the same prompt with the full documentation of one tool alone, by its name: once the model has chosen a
         tool, its call is written behind that. None if ``prompt`` has the full documentation of all.
     answer_prompt : callable, optional
-        Returns the prompt without tools of a conversation that ends with results, where the model need not call: it
-        answers behind that if it would make a call again, or end without a word. None elsewhere.
+        Returns the prompt without tools of a conversation in which the model need not call: it answers behind that if
+        the call that it would make is left out, or it would end without a word. None elsewhere.
     """
 
     prompt: str | Sequence[int]

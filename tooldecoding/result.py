@@ -96,6 +96,9 @@ class DecodeResult:
     next_call_log_odds : tuple of float
         For each call behind which another one could follow, in order: the natural log-odds of another call against the
         end; minus infinity where the model never goes on. See ``next_call_threshold`` of ``DecodeOptions``.
+    left_out : DecodedCall or None
+        The call that is not made, and ended the answer: its result ends the conversation already, or it is likely made
+        up.
     """
 
     text: str
@@ -108,6 +111,7 @@ class DecodeResult:
     repeated: bool = False
     asked: DecodedCall | None = None
     next_call_log_odds: tuple[float, ...] = ()
+    left_out: DecodedCall | None = None
 
     @property
     def thinking(self) -> str:
@@ -155,6 +159,7 @@ class DecodeResult:
             "cut": self.cut,
             "repeated": self.repeated,
             "next_call_log_odds": finite(self.next_call_log_odds),
+            "left_out": None if self.left_out is None else _call_to_json(self.left_out),
             "asked": None if self.asked is None else _call_to_json(self.asked),
             "candidates": [
                 {"call": number, "order": list(c.order), "text": c.text}
@@ -249,4 +254,5 @@ class RequestRun:
             decoded.repeated,
             decoded.asked,
             tuple(decoded.next_call_log_odds),
+            decoded.left_out,
         )

@@ -76,7 +76,7 @@ def decoder() -> SyntheticDecoder:
 def test_the_model_calls_reads_the_result_and_answers(decoder):
     says(decoder, lambda prompt: "It is 5." if "[tool]5" in prompt else call("add", a=2, b=3))
     agent = Agent(decoder, [add])
-    called, returned, said, end = agent.run("Go.")
+    called, returned, said, end = agent.run("Add 2 and 3.")
     assert called.kind == "call" and (called.name, called.arguments) == ("add", {"a": 2, "b": 3})
     assert set(called.confidence) == {"a", "b"} and 0 < called.call_confidence <= 1
     assert returned == Event("result", "5", called.id, "add")
@@ -99,7 +99,8 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
         (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
         (lambda prompt: "" if "[tool]" in prompt else call("noon"), [noon], 8, {}, ["", "12h", WORDS, "answer"]),
-        (lambda prompt: "", [noon], 8, {}, ["nothing"]),
+        (lambda prompt: "", [noon], 8, {}, [WORDS, "answer"]),
+        (lambda prompt: "", [], 8, {}, ["nothing"]),
     ],
     ids=[
         "two calls",
@@ -111,6 +112,7 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
         "required in the first turn",
         "a cut answer",
         "silence",
+        "silence at once",
         "nothing",
     ],
 )
@@ -118,7 +120,7 @@ def test_what_happens(
     decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
 ) -> None:
     says(decoder, answer)
-    events = [*Agent(decoder, tools, max_turns=turns).run("Go.", **options)]
+    events = [*Agent(decoder, tools, max_turns=turns).run("Add 0, 1 and 1.", **options)]
     assert [each.content for each in events] == contents
     assert [each.content for each in events if each.failed] == [each for each in contents if "error" in each]
 
@@ -271,6 +273,6 @@ def test_the_agent_of_the_page_calls_tools_of_a_server(
 
 def test_the_page_shows_a_stream(decoder: SyntheticDecoder, capsys: pytest.CaptureFixture[str]) -> None:
     says(decoder, lambda prompt: call("add", a=7, b=2))
-    reply = of_the_page("show")(decoder, [{"role": "user", "content": "Go."}], [add])
+    reply = of_the_page("show")(decoder, [{"role": "user", "content": "Add 7 and 2."}], [add])
     assert capsys.readouterr().out == f"{reply.ids[0]} add {{'a': 7, 'b': 2}}\n"
     assert reply.finish_reason == "tool_calls"

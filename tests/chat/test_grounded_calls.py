@@ -150,6 +150,29 @@ def test_a_stream_has_the_question_as_content(decoder):
         assert "".join(piece.text for piece in pieces) == whole.content and "please tell me" in whole.content
 
 
+@pytest.mark.parametrize(
+    ("text", "choice", "options", "is_made"),
+    [
+        ("Hello.", "auto", {"confidence_offset": -9.0}, False),
+        ("Hello.", "auto", {"confidence_offset": 9.0}, True),
+        ("Rome!", "auto", {"confidence_offset": -9.0}, True),
+        ("Hello.", "auto", {"confidence_offset": -9.0, "never_ask": ["city"]}, True),
+        ("Hello.", "required", {"confidence_offset": -9.0}, True),
+        ("Hello.", "weather", {"confidence_offset": -9.0}, True),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "Let me see.\n"])
+def test_an_answer_stands_in_place_of_a_call_that_is_likely_made_up(
+    decoder: SyntheticDecoder, text: str, choice: str, options: Any, is_made: bool, before: str
+) -> None:
+    says(decoder, lambda prompt: before + call("weather", city="Rome") if "<tools>" in prompt else "Hello, you.")
+    *pieces, reply = decoder.stream([{"role": "user", "content": text}], [TOOL], choice, **options)
+    assert bool(reply.calls) is is_made is (reply.result.left_out is None)
+    if not is_made:
+        assert reply.content == "".join(piece.text for piece in pieces) == (before + "\nHello, you.").lstrip()
+        assert reply.to_json("x")["left_out"]["ungrounded"] == ["city"] and reply.finish_reason == "stop"
+
+
 def test_it_asks_once(decoder):
     says(decoder, lambda prompt: INVENTED)
     messages = [{"role": "user", "content": "What is the weather?"}]

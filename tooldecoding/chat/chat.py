@@ -38,7 +38,7 @@ def chat_request(
     Without tools, the tool choice ``auto`` becomes ``none``. The tools are printed by the chat template, or by
     ``with_tools`` if it prints none; models whose template prints them are asked for further calls. Where no call may
     be made, no tool is printed: small models would write a call as text. Behind results, one sentence says so.
-    There ``auto`` has this prompt for the answer if the model would make a call again, or say nothing.
+    ``auto`` has this prompt for the answer in the place of a call that is left out, or of none.
 
     ToolDecodingError if there is no chat template, it refuses the conversation, or it writes calls in no known format.
     """
@@ -78,7 +78,7 @@ def chat_request(
         dialects=dialects,
         conversation=conversation.messages,
         prompt_for=None if only_answers else documentation.prompts_of_one(options.documentation, prompt),
-        answer_prompt=answer_prompt if options.tool_choice == "auto" and ends_with_result else None,
+        answer_prompt=answer_prompt if options.tool_choice == "auto" else None,
     )
 
 

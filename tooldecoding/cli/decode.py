@@ -56,6 +56,9 @@ def show_result(
         console.print(Text(shown(f"invalid: {error}" if not result.valid else f"note: {error}"), style="red"))
     if result.repeated:
         console.print(Text("note: the model wrote a call again; it is left out, and ended the answer", style="red"))
+    if result.left_out is not None:
+        about = "is left out: its result is in the conversation, or it is likely made up"
+        console.print(Text(shown(f"note: {result.left_out} {about}"), style="red"))
     console.print()
     if greedy is None:
         console.print(_counters_table(result.counters))

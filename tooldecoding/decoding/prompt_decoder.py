@@ -53,7 +53,7 @@ class DecodedPrompt(NamedTuple):
     cut : bool
         Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
     repeated : bool
-        Whether the model wrote a call again: it is left out, and ended the answer.
+        Whether the model wrote a call of this answer again: it is left out, and ended the answer.
     dialect : CallFormat or None
         The format of the calls, if it is not that of the options.
     asked : DecodedCall or None
@@ -61,6 +61,8 @@ class DecodedPrompt(NamedTuple):
         not said, or it is unsure.
     next_call_log_odds : sequence of float
         For each call behind which another one could follow, in order: the natural log-odds of that.
+    left_out : DecodedCall or None
+        The call that is left out, and ended the answer: it is answered already, or likely made up.
     """
 
     text: str
@@ -71,10 +73,12 @@ class DecodedPrompt(NamedTuple):
     dialect: CallFormat | None = None
     asked: DecodedCall | None = None
     next_call_log_odds: Sequence[float] = ()
+    left_out: DecodedCall | None = None
 
 
 _RATHER_RIGHT: Final = 0.5
-"""A further call of whose arguments nobody said any is left out if it is less likely right."""
+"""A call that is less likely right is left out: the first one of an answer that may do without, if nobody said one of
+its arguments; a further one if nobody said any."""
 
 
 class PromptDecoder:
@@ -117,8 +121,6 @@ class PromptDecoder:
         """What has read nothing, for an engine that cannot drop the first prompt."""
         self._unread: Branch | None = None
         """What the answer may be written on, where one without tools may be due."""
-        self._calls_again = False
-        """Whether the model made a call again, which is left out."""
         self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
@@ -140,13 +142,13 @@ class PromptDecoder:
                 self._as_list.release()
         if self._unread is None:
             return decoded
-        says = not self._calls_again and decoded.answer.content.strip()
-        prompt = None if says or decoded.calls or decoded.asked or decoded.cut else self._answer_prompt()
-        if prompt is None:
+        says = not decoded.left_out and decoded.answer.content.strip()
+        if says or decoded.calls or decoded.asked or decoded.cut or self._answer_prompt is None:
             self._unread.release()
             return decoded
-        return await self._answered(self._unread, prompt, decoded)
+        return await self._answered(self._unread, self._answer_prompt, decoded)
 
+    @cached_property
     def _answer_prompt(self) -> str | None:
         try:
             return self._request.answer_prompt and self._request.answer_prompt()
@@ -172,7 +174,7 @@ class PromptDecoder:
         ids = text_ids(prompt, self._table, request.special_tokens)
         decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before.answer)
         answered = await decoder.decode(unread.at(self._prompt_ids, ids))
-        return answered._replace(text=_joined(before.text, answered.text))
+        return answered._replace(text=_joined(before.text, answered.text), left_out=before.left_out)
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
@@ -213,17 +215,14 @@ class PromptDecoder:
             else:
                 committing, branch = [branch], filling
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
-            made_up = self._asked_for or (number > 0 and call.confidence() < _RATHER_RIGHT)
-            ungrounded = made_up and call.is_ungrounded
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
-            answered = self._unread is not None and call.identity in self._answered_calls
-            if ungrounded or asked or answered:
+            left_out = self._is_left_out(call, number, bool(asked))
+            if left_out or asked:
                 for kept in (*committing, orders.branch_of(call.voted)):
                     if kept is not None:
                         kept.release()
-                if ungrounded or answered:
-                    self._calls_again = answered
-                    return decoded
+                if left_out:
+                    return decoded._replace(left_out=call)
                 return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
             repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
@@ -248,6 +247,18 @@ class PromptDecoder:
             called = None
             if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
                 return decoded
+
+    def _is_left_out(self, call: DecodedCall, number: int, is_asked: bool) -> bool:
+        """Whether a call is not made: its result ends the conversation, or it is likely made up.
+
+        ``is_asked``: whether a question would stand in its place.
+        """
+        if self._unread is not None and call.identity in self._answered_calls:
+            return True
+        is_unlikely = call.confidence() < _RATHER_RIGHT
+        if number > 0:
+            return (self._asked_for or is_unlikely) and call.is_ungrounded
+        return is_unlikely and bool(call.ungrounded) and not is_asked and self._answer_prompt is not None
 
     def _filling(self, branch: Branch, tool: CompiledTool) -> Branch | None:
         """Return a branch behind the prompt that shows the chosen tool alone, in full; None if the prompt shows all.

@@ -59,7 +59,7 @@ CALLS = [call(name, x=1) for name in "fg"]
         (f"<think>\nHm.\n</think>\n\n{CALLS[0]}", ["reasoning", "function_call"], ["Hm."]),
         ("I call.\n" + "\n".join(CALLS), ["message", "function_call", "function_call"], ["I call."]),
         ("x" * 200, ["message"], ["x" * 100]),
-        ("", ["message"], [""]),
+        ("", ["message"], ["0"]),
     ],
 )
 def test_a_response_is_valid_and_its_stream_in_order(judge: Any, said: str, kinds: list[str], texts: list[str]) -> None:
