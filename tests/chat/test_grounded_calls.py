@@ -171,6 +171,9 @@ def test_an_answer_stands_in_place_of_a_call_that_is_likely_made_up(
     if not is_made:
         assert reply.content == "".join(piece.text for piece in pieces) == (before + "\nHello, you.").lstrip()
         assert reply.to_json("x")["left_out"]["ungrounded"] == ["city"] and reply.finish_reason == "stop"
+        says(decoder, lambda prompt: before + call("weather", city="Rome") if "<tools>" in prompt else "x" * 200)
+        cut = decoder.chat([{"role": "user", "content": text}], [TOOL], max_tokens=90, **options).result
+        assert len(cut.token_ids) == 90 and cut.cut and cut.left_out
 
 
 def test_it_asks_once(decoder):

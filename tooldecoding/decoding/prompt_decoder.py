@@ -169,7 +169,11 @@ class PromptDecoder:
         42.5
         The sum is 42.5.
         """
-        options = replace(self._options, tool_choice="none")
+        left = self._tokens_left(_as_paragraph(before.text))
+        if left is not None and left < 1:
+            unread.release()
+            return before._replace(cut=True)
+        options = replace(self._options, tool_choice="none", max_tokens=left)
         request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
         ids = text_ids(prompt, self._table, request.special_tokens)
         decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before.answer)
@@ -289,8 +293,13 @@ class PromptDecoder:
 
     def _fits(self, text: str) -> bool:
         """Whether free text with calls behind it is within ``max_tokens``; otherwise the last call is left out."""
+        left = self._tokens_left(text)
+        return left is None or left >= 0
+
+    def _tokens_left(self, text: str) -> int | None:
+        """Return how many tokens are left of ``max_tokens`` behind a text, below 0 if it is beyond; None for any."""
         most, context = self._options.max_tokens, self._table.join(self._prompt_ids[-_TAIL:])
-        return most is None or len(self._table.encode_after(context, text.encode())) <= most
+        return most if most is None else most - len(self._table.encode_after(context, text.encode()))
 
     def _next_call(self, number: int) -> NextCallOdds | None:
         """Return the choice between a further call, by its number, and the end; None if there is no choice."""
@@ -488,6 +497,11 @@ def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
     return any(map(table.is_special, prompt_ids[-_TURN:]))
 
 
+def _as_paragraph(text: str) -> str:
+    """Return a text with what parts it from a further one, unless white space does so already."""
+    return text + ("\n\n" if text.strip() and not text[-1].isspace() else "")
+
+
 def _joined(before: str, text: str) -> str:
-    """Return two texts in one, as paragraphs unless white space parts them already."""
-    return before + ("\n\n" if before.strip() and text and not before[-1].isspace() else "") + text
+    """Return two texts in one, as paragraphs."""
+    return _as_paragraph(before) + text if text else before
