@@ -62,10 +62,6 @@ class ServeCommand(ModelOptions):
         """The names by which the model is shown; answers have the first one."""
         return self.served_model_name or (Path(self.model).absolute().name or self.model,)
 
-    def has_model(self, name: str) -> bool:
-        """Whether requests may ask for the model by a name: one that is shown, or what ``model`` says."""
-        return name in (*self.model_names, self.model)
-
     def __post_init__(self) -> None:
         super().__post_init__()
         demand_cluster(self.ray, "replicas", self.replicas, self.gpus_per_replica)

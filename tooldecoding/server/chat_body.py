@@ -139,8 +139,8 @@ def read_chat_body(given: Mapping[str, Any]) -> ChatBody:
 
 
 def demand_model(name: str, options: ServeCommand) -> None:
-    """ApiError 404 for a model that is not served."""
-    if not options.has_model(name):
+    """ApiError 404 for a model that is not served: requests name it as it is shown, or as ``--model`` does."""
+    if name not in (*options.model_names, options.model):
         known = ", ".join(map(repr, options.model_names))
         message = f"the model {name!r:.80} does not exist; this server has {known}"
         raise ApiError(404, message, "model", "model_not_found")

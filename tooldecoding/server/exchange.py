@@ -45,15 +45,11 @@ class ApiError(Exception):
     code: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def kind(self) -> str:
-        """OpenAI's name of this kind of errors."""
-        kinds = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
-        return kinds.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
-
     def to_json(self) -> dict[str, Any]:
-        """Return OpenAI's error object."""
-        return {"error": {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}}
+        """Return OpenAI's error object; the status decides its type."""
+        types = {401: "authentication_error", 403: "permission_error", 404: "not_found_error", 429: "rate_limit_error"}
+        type_ = types.get(self.status, "server_error" if self.status >= 500 else "invalid_request_error")
+        return {"error": {"message": self.message, "type": type_, "param": self.param, "code": self.code}}
 
     def as_start(self) -> "ResponseStart":
         """Return it as an answer."""

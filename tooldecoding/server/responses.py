@@ -77,7 +77,7 @@ class _Answer:
                 yield from self._written("message", content)
             for call in delta.get("tool_calls", []):
                 if "id" in call:
-                    yield from self._begun(_call(call["id"], call["function"]["name"], ""))
+                    yield from self._begun(_call(call["id"], call["function"]["name"]))
                 yield from self._written("function_call", call["function"]["arguments"])
             self._finish = choice["finish_reason"] or self._finish
 
@@ -106,7 +106,7 @@ class _Answer:
 
     def _written(self, kind: str, text: str) -> Iterator[Row]:
         if self._open is None or self._open["type"] != kind:
-            yield from self._begun(_reasoning("") if kind == "reasoning" else _message(""))
+            yield from self._begun(_reasoning() if kind == "reasoning" else _message())
         assert self._open is not None
         if not text:
             return
@@ -189,18 +189,18 @@ def _new_id(prefix: str) -> str:
     return f"{prefix}_{uuid.uuid4().hex}"
 
 
-def _message(text: str) -> Row:
-    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+def _message() -> Row:
+    part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
     return {"type": "message", "id": _new_id("msg"), "status": "completed", "role": "assistant", "content": [part]}
 
 
-def _reasoning(text: str) -> Row:
-    part = {"type": "reasoning_text", "text": text}
+def _reasoning() -> Row:
+    part = {"type": "reasoning_text", "text": ""}
     return {"type": "reasoning", "id": _new_id("rs"), "summary": [], "content": [part]}
 
 
-def _call(call_id: str, name: str, arguments: str) -> Row:
-    about = {"call_id": call_id, "name": name, "arguments": arguments, "status": "completed"}
+def _call(call_id: str, name: str) -> Row:
+    about = {"call_id": call_id, "name": name, "arguments": "", "status": "completed"}
     return {"type": "function_call", "id": _new_id("fc"), **about}
 
 
