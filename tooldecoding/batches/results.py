@@ -22,7 +22,7 @@ _REMEDY: Final = "choose another --out"
 _ELSEWHERE: Final = frozenset({"batch", "prompt", "dialogue", "tools", "out", "model", "dtype"})
 """Options that the manifest has in another way: a digest of ``--tools``, the loaded model."""
 
-_FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders"}
+_FREE: Final = FREE | {"prompt_cache_mb", "json", "show_orders", "retry_failed"}
 
 
 class Results:

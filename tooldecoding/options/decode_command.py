@@ -1,7 +1,7 @@
 """The options of ``tooldecoding decode``, and of all commands that take tools from MCP servers."""
 
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from lookup.extract import OnDuplicate
 from tooldecoding.agents.servers import MCP_TIMEOUT, McpServer, read_mcp_config
@@ -66,10 +66,6 @@ class DecodeCommand(McpOptions, RayOptions):
     json: bool = option(False, "Print one JSON object a prompt.")
     show_orders: bool = option(False, "Print every candidate call.")
     show_greedy: bool = option(False, "Print what the model writes by itself behind the same prompt, too.")
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all options but ``retry_failed``, which says nothing about results."""
-        return {name: value for name, value in super().to_json().items() if name != "retry_failed"}
 
 
 def read_decode_command(given: ParsedArguments) -> DecodeCommand:

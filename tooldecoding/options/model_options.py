@@ -1,7 +1,7 @@
 """What every command that runs a model can be told, and those that can spread their work over a Ray cluster."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field as Bounds
@@ -57,8 +57,7 @@ class LoadOptions:
     @property
     def loading(self) -> dict[str, Any]:
         """The arguments of ``load_quietly`` besides the path."""
-        names = ("device", "dtype", "trust_remote_code", "revision", "device_map", "attn_implementation")
-        return {name: getattr(self, name) for name in (*names, "offload_folder", "engine", "gpu_layers", "threads")}
+        return {each.name: getattr(self, each.name) for each in fields(LoadOptions) if each.name != "model"}
 
 
 @dataclass(frozen=True)

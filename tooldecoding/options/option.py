@@ -188,13 +188,9 @@ def _bounds(schema: Mapping[str, Any]) -> str:
     return f" of {least:g} or more" if least is not None else ""
 
 
+@cache
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return the options of a dataclass: its own before those of its bases."""
-    return _options_of(cast(Hashable, kind))
-
-
-@cache
-def _options_of(kind: Any) -> tuple[Option, ...]:
     types, by_name = get_type_hints(kind, include_extras=True), {each.name: each for each in fields(kind)}
     names = dict.fromkeys(name for base in kind.__mro__ for name in vars(base).get("__annotations__", ()))
     found = ((name, by_name[name].metadata.get(_KEY)) for name in names if name in by_name)
@@ -210,12 +206,12 @@ def _named(about: Option, name: str, type_: Any) -> Option:
 
 def described(kind: type[T]) -> type[T]:
     """Class decorator that adds the options to the docstring, for ``help``."""
-    lines = [f"{each.name} : {each.values}\n    {each.full_help}" for each in options_of(kind)]
+    lines = [f"{each.name} : {each.values}\n    {each.full_help}" for each in options_of(cast(Hashable, kind))]
     kind.__doc__ = "\n".join([cleandoc(kind.__doc__ or ""), "", "Attributes", "----------", *lines])
     return kind
 
 
 def check_all(options: object) -> None:
     """Check every field of a dataclass of options; ConfigError names the first wrong one."""
-    for each in options_of(type(options)):
+    for each in options_of(cast(Hashable, type(options))):
         each.check(getattr(options, each.name), each.name)
