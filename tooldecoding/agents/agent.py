@@ -140,7 +140,8 @@ class Agent:
             reply = self._decoder.chat(self.messages, documentation, choice, **options)
             yield from self._say(reply)
             if not reply.calls:
-                ended = "question" if reply.result.asked else "answer" if _says(reply) else "nothing"
+                says = bool((reply.content or "").strip())
+                ended = "question" if reply.result.asked else "answer" if says else "nothing"
                 yield Event("end", "length" if reply.finish_reason == "length" else ended)
                 return
             try:
@@ -182,8 +183,3 @@ class Agent:
         tokens = len(self._decoder.tokenizer.encode(text, add_special_tokens=False))
         most = (self._decoder.context or 4 * tokens) // 4
         return len(text) if tokens <= most else len(text) * most // tokens
-
-
-def _says(reply: ChatMessage) -> bool:
-    """Whether there is text in a reply."""
-    return bool((reply.content or "").strip())

@@ -9,7 +9,7 @@ import typer
 
 from tooldecoding.agents.agent_tools import MOST_TURNS
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import one_line, output_console, read_input, shown, warning_lines
+from tooldecoding.cli.console import one_line, output_console, read_input, shown, stderr_line, warning_lines
 from tooldecoding.cli.decode import load_decoder
 from tooldecoding.cli.lookup import print_unenforced, print_unread
 from tooldecoding.cli.mcp import running_servers
@@ -98,7 +98,7 @@ def agent(given: ParsedArguments) -> None:
         decoder.options = changed(command, {"tool_choice": "auto"})
         made = Agent(decoder, servers.tools, approval, command.max_turns)
         for note in made.notes:
-            print(f"warning: {one_line(note)}", file=sys.stderr)
+            stderr_line(f"warning: {one_line(note)}")
         print_unread(made.lookup)
         print_unenforced(made.lookup)
         if unknown := sorted(set(command.allow) - set(made.tools)):
@@ -108,13 +108,13 @@ def agent(given: ParsedArguments) -> None:
                 _show(event, command.json)
             question = approval.answer() if event.content == "question" else None
     if approval.missed:
-        print("refused: calls that must be asked for, without a terminal; see --yes and --allow", file=sys.stderr)
+        stderr_line("refused: calls that must be asked for, without a terminal; see --yes and --allow")
         raise typer.Exit(REFUSED)
     if event.content == "question":
-        print("the model asks, and there is nobody to answer", file=sys.stderr)
+        stderr_line("the model asks, and there is nobody to answer")
         raise typer.Exit(REFUSED)
     if event.content != "answer":
-        print("no answer: " + _NO_ANSWER[event.content], file=sys.stderr)
+        stderr_line("no answer: " + _NO_ANSWER[event.content])
         raise typer.Exit(NO_ANSWER)
 
 

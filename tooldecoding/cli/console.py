@@ -35,7 +35,7 @@ def output_console(stderr: bool = False) -> Console:
     """Return a console that wraps at the terminal's width, at 120 columns without a terminal."""
     console = Console(stderr=stderr, highlight=False, markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=PLAIN_WIDTH)
+        console.width = PLAIN_WIDTH
     return console
 
 
@@ -103,5 +103,5 @@ def going_on(out: str | Path | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         resume = "use --out to resume" if out is None else f"the same command goes on behind what stands in {out}"
-        print(f"interrupted: {resume}", file=sys.stderr)
+        stderr_line(f"interrupted: {resume}")
         raise typer.Exit(130) from None

@@ -1,7 +1,6 @@
 """``tooldecoding lookup``, and what the command line prints of a lookup dictionary."""
 
 import itertools
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -16,7 +15,7 @@ from lookup.extract import OnDuplicate
 from lookup.source import Source
 from tooldecoding.chat.templates import chosen_format, misfits
 from tooldecoding.cli.command import Command
-from tooldecoding.cli.console import output_console, read_input, shown, table
+from tooldecoding.cli.console import output_console, read_input, shown, stderr_line, table
 from tooldecoding.cli.mcp import mcp_documentation
 from tooldecoding.errors import ConfigError
 from tooldecoding.files.json_lines import json_line
@@ -97,16 +96,16 @@ def show_lookup(console: Console, lookup: LookupDictionary, explain: bool = Fals
 def print_unread(lookup: LookupDictionary) -> None:
     """Print one line to standard error for each text that looks like a tool and was not taken, and one for notes."""
     for entry in lookup.unread:
-        print(f"note: {shown(str(entry))}", file=sys.stderr)
+        stderr_line(f"note: {shown(str(entry))}")
     if noted := _listed(tool.name for tool in lookup.tools if tool.notes):
-        print(f"note: not all that is documented was taken over for {noted}; see lookup --explain", file=sys.stderr)
+        stderr_line(f"note: not all that is documented was taken over for {noted}; see lookup --explain")
 
 
 def print_unenforced(lookup: LookupDictionary) -> None:
     """Print one line to standard error that names the tools whose documentation is not enforced as a whole."""
     if noted := _listed(tool.name for tool in lookup.tools if tool.unenforced):
         said = f"not all that is documented is enforced while decoding, but checked after, for {noted}"
-        print(f"note: {said}; see lookup --explain", file=sys.stderr)
+        stderr_line(f"note: {said}; see lookup --explain")
 
 
 def print_misfits(
@@ -114,11 +113,11 @@ def print_misfits(
 ) -> None:
     """Print a line to standard error for what does not fit the template, and for what calls cannot carry of tools."""
     for misfit in misfits(template, command, tokenizer):
-        print(f"warning: {misfit}", file=sys.stderr)
+        stderr_line(f"warning: {misfit}")
     name = chosen_format(command, template, tokenizer)
     if names := _listed(unreadable(CALL_FORMATS[name], tools) if len(tools) else (), "; "):
         said = f"the format {name} cannot carry {names}; such calls are written and marked invalid"
-        print(f"warning: {said}", file=sys.stderr)
+        stderr_line(f"warning: {said}")
 
 
 def _listed(names: Iterable[str], between: str = ", ") -> str:

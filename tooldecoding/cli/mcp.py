@@ -1,14 +1,13 @@
 """MCP servers of the command line."""
 
 import logging
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from tooldecoding.agents.agent_tools import runnable
 from tooldecoding.agents.servers import McpServers
-from tooldecoding.cli.console import one_line
+from tooldecoding.cli.console import one_line, stderr_line
 from tooldecoding.cli.extras import demand_extra
 from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_command import McpOptions
@@ -26,7 +25,7 @@ def running_servers(options: McpOptions) -> Iterator[McpServers]:
     with McpServers(options.servers, options.tool_timeout) as servers:
         servers.tools, left_out = runnable(servers.tools)
         for note in [*servers.notes, *left_out]:
-            print(f"warning: {one_line(note)}", file=sys.stderr)
+            stderr_line(f"warning: {one_line(note)}")
         if not servers.tools:
             raise ConfigError("no MCP server that was named has a tool that can be called")
         yield servers
