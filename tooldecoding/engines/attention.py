@@ -75,10 +75,9 @@ class AttentionMasks:
         layer_types = set(getattr(config, "layer_types", None) or ())
         slides = not layer_types or "sliding_attention" in layer_types
         self.window: int | None = getattr(config, "sliding_window", None) if slides else None
-        self._by_type = bool(layer_types) and self.window is not None
         self._windows: dict[str, int | None] = {"sliding_attention": self.window}
         """Window by layer type. Without types, all layers are alike."""
-        if self._by_type:
+        if layer_types and self.window is not None:
             self._windows["full_attention"] = None
 
     @property
@@ -88,7 +87,7 @@ class AttentionMasks:
 
     def argument(self, masks: Masks) -> Any:
         """Return what the model takes: masks by layer type if it distinguishes them, otherwise its one mask."""
-        return masks if self._by_type else masks["sliding_attention"]
+        return masks if len(masks) > 1 else masks["sliding_attention"]
 
     def __call__(self, visible: Sequence[VisibleSlots], size: int) -> Masks:
         """Return additive masks: 0 where attention is allowed, the lowest number elsewhere.

@@ -100,6 +100,9 @@ class LlamaCppModel:
         Of the KV cache: 16 bits a number, 32 if the weights have so many.
     """
 
+    device: Final = torch.device("cpu")
+    """Where logits come to, and most often all is computed."""
+
     def __init__(
         self, file: Path, config: PreTrainedConfig, dtype: str, gpu_layers: int = -1, threads: int | None = None
     ) -> None:
@@ -190,11 +193,6 @@ class LlamaCppModel:
     def num_parameters(self) -> int:
         """Return the number of weights."""
         return int(self._library.llama_model_n_params(self.handle))
-
-    @property
-    def device(self) -> torch.device:
-        """Where logits come to, and most often all is computed."""
-        return torch.device("cpu")
 
 
 def _demand_whole(name: str, value: object, least: int) -> None:
