@@ -15,51 +15,6 @@ from tooldecoding.models.sources import input_device
 
 _KEPT = 4
 """Free buffers to keep. More are in use at once only while rows of earlier passes are held."""
-
-
-class LogitBuffers:
-    """Computes the logits of one output layer into reused buffers, on a CPU in fp32. Threads may share it.
-
-    On a CPU, freshly allocated blocks of some megabytes go back to the system when they are freed, and every page of
-    the next block is a page fault. With a vocabulary of 150,000 tokens that takes longer than all of the decoder.
-
-    Parameters
-    ----------
-    weight : torch.Tensor
-        Shape (vocabulary, width).
-    bias : torch.Tensor, optional
-        Shape (vocabulary,).
-    """
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        self._weight = weight.t()
-        self._bias = bias
-        self._free: list[torch.Tensor] = []
-
-    def rows(self, hidden: torch.Tensor, few: Sequence[torch.Tensor]) -> LogitRows:
-        """Compute the logits of hidden states of shape (rows, width); ``few`` see ``LogitRows``."""
-        buffer = self._take(len(hidden))
-        logits = buffer[: len(hidden)]
-        if self._bias is None:
-            torch.mm(hidden, self._weight, out=logits)
-        else:
-            torch.addmm(self._bias, hidden, self._weight, out=logits)
-        return LogitRows(logits, few, partial(self._give_back, buffer))
-
-    def _take(self, rows: int) -> torch.Tensor:
-        try:
-            buffer = self._free.pop()
-        except IndexError:
-            buffer = None
-        if buffer is None or len(buffer) < rows:
-            buffer = torch.empty((rows, self._weight.shape[1]))
-        return buffer
-
-    def _give_back(self, buffer: torch.Tensor) -> None:
-        if len(self._free) < _KEPT:
-            self._free.append(buffer)
-
-
 _SAME = 1e-3
 """Largest difference between our logits and the model's, in standard deviations of the logits."""
 _FEW = 8
@@ -80,6 +35,80 @@ def wanted_by(feed: Feed, row: int, end: int) -> list[Wanted]:
     return [Wanted(row, first + i, candidates) for i, candidates in enumerate(feed.candidates or [None] * feed.answers)]
 
 
+class LinearOutput:
+    """Computes logits of a linear output layer; on a CPU in fp32 into reused buffers. Threads may share it.
+
+    On a CPU, freshly allocated blocks of some megabytes go back to the system when they are freed, and every page of
+    the next block is a page fault. With a vocabulary of 150,000 tokens that takes longer than all of the decoder.
+
+    Parameters
+    ----------
+    weight : torch.Tensor
+        Shape (vocabulary, width).
+    bias : torch.Tensor, optional
+        Shape (vocabulary,).
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
+        self._weight = weight
+        self._bias = bias
+        self._has_buffers = weight.device.type == "cpu" and weight.dtype == torch.float32
+        self._free: list[torch.Tensor] = []
+
+    def logits(self, hidden: torch.Tensor, wanted: Sequence[Wanted]) -> list[NextTokenLogits]:
+        """Compute the wanted logits from the hidden states of a pass, shape (rows, columns, width)."""
+        full = [w for w in wanted if not self._are_few(w.candidates)]
+        few = [(hidden[w.row, w.column][None], w.candidates) for w in wanted if self._are_few(w.candidates)]
+        rows = self._rows(_at(hidden, full), [self._among(state, tokens) for state, tokens in few])
+        complete = iter([NextTokenLogits(rows, i) for i in range(len(full))])
+        partly = iter(
+            [
+                # a view would keep the whole pass's states alive
+                FewLogits(rows, number, tokens, partial(self._complete, state.clone()))
+                for number, (state, tokens) in enumerate(few)
+            ]
+        )
+        return [next(partly if self._are_few(w.candidates) else complete) for w in wanted]
+
+    def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
+        return tokens is not None and len(tokens) * _FEW <= len(self._weight)
+
+    def _rows(self, hidden: torch.Tensor, few: Sequence[torch.Tensor]) -> LogitRows:
+        """Compute the logits of hidden states of shape (rows, width); ``few`` see ``LogitRows``."""
+        if not self._has_buffers:
+            return LogitRows(self._complete(hidden), few)
+        buffer = self._take(len(hidden))
+        logits = buffer[: len(hidden)]
+        if self._bias is None:
+            torch.mm(hidden, self._weight.t(), out=logits)
+        else:
+            torch.addmm(self._bias, hidden, self._weight.t(), out=logits)
+        return LogitRows(logits, few, partial(self._give_back, buffer))
+
+    @torch.inference_mode()
+    def _complete(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Compute the logits of the whole vocabulary."""
+        return linear(hidden, self._weight, self._bias)
+
+    def _among(self, hidden: torch.Tensor, tokens: Tokens) -> torch.Tensor:
+        """Compute the logits of these tokens behind one position; shape (tokens,)."""
+        ids = torch.from_numpy(tokens).to(hidden.device)
+        return linear(hidden, self._weight[ids], None if self._bias is None else self._bias[ids])[0]
+
+    def _take(self, rows: int) -> torch.Tensor:
+        try:
+            buffer = self._free.pop()
+        except IndexError:
+            buffer = None
+        if buffer is None or len(buffer) < rows:
+            buffer = torch.empty((rows, len(self._weight)))
+        return buffer
+
+    def _give_back(self, buffer: torch.Tensor) -> None:
+        if len(self._free) < _KEPT:
+            self._free.append(buffer)
+
+
 class LanguageModel:
     """Runs the model up to its last hidden state, then the output layer on the positions and rows that are needed.
 
@@ -96,10 +125,7 @@ class LanguageModel:
         self.model = model
         self.device = input_device(model)
         self._accepted = inspect.signature(model.forward).parameters
-        self._weight, self._bias = _linear_output_layer(model)
-        self._buffers: LogitBuffers | None = None
-        if self._weight is not None and self._weight.device.type == "cpu" and self._weight.dtype == torch.float32:
-            self._buffers = LogitBuffers(self._weight, self._bias)
+        self._output = _linear_output(model)
 
     @property
     def takes_positions(self) -> bool:
@@ -109,42 +135,12 @@ class LanguageModel:
     @torch.inference_mode()
     def forward(self, arguments: Mapping[str, Any], wanted: Sequence[Sequence[Wanted]]) -> list[list[NextTokenLogits]]:
         """Run one forward pass; return logits in the layout of ``wanted``."""
-        run = self._with_own_output_layer if self._weight is None else self._with_linear_layer
-        left = iter(run(arguments, [place for group in wanted for place in group]))
+        places = [place for group in wanted for place in group]
+        if self._output is None:
+            left = iter(self._with_own_output_layer(arguments, places))
+        else:
+            left = iter(self._output.logits(self.model.base_model(**arguments).last_hidden_state, places))
         return [[next(left) for _ in group] for group in wanted]
-
-    def _with_linear_layer(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> list[NextTokenLogits]:
-        hidden = self.model.base_model(**arguments).last_hidden_state
-        full = [w for w in wanted if not self._are_few(w.candidates)]
-        few = [(hidden[w.row, w.column][None], w.candidates) for w in wanted if self._are_few(w.candidates)]
-        states, chosen = _at(hidden, full), [self._among(state, tokens) for state, tokens in few]
-        rows = self._buffers.rows(states, chosen) if self._buffers else LogitRows(self._complete(states), chosen)
-        complete = iter([NextTokenLogits(rows, i) for i in range(len(full))])
-        partly = iter(
-            [
-                # a view would keep the whole pass's states alive
-                FewLogits(rows, number, tokens, partial(self._complete, state.clone()))
-                for number, (state, tokens) in enumerate(few)
-            ]
-        )
-        return [next(partly if self._are_few(w.candidates) else complete) for w in wanted]
-
-    def _are_few(self, tokens: Tokens | None) -> TypeGuard[Tokens]:
-        assert self._weight is not None
-        return tokens is not None and len(tokens) * _FEW <= len(self._weight)
-
-    @torch.inference_mode()
-    def _complete(self, hidden: torch.Tensor) -> torch.Tensor:
-        """Compute the logits of the whole vocabulary."""
-        assert self._weight is not None
-        return linear(hidden, self._weight, self._bias)
-
-    def _among(self, hidden: torch.Tensor, tokens: Tokens) -> torch.Tensor:
-        """Compute the logits of these tokens behind one position; shape (tokens,)."""
-        weight, bias = self._weight, self._bias
-        assert weight is not None
-        ids = torch.from_numpy(tokens).to(hidden.device)
-        return linear(hidden, weight[ids], None if bias is None else bias[ids])[0]
 
     def _with_own_output_layer(self, arguments: Mapping[str, Any], wanted: Sequence[Wanted]) -> list[NextTokenLogits]:
         columns = sorted({w.column for w in wanted})
@@ -163,19 +159,19 @@ def _at(states: torch.Tensor, places: Sequence[Wanted]) -> torch.Tensor:
     return states[[p.row for p in places], [p.column for p in places]]
 
 
-def _linear_output_layer(model: PreTrainedModel) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    """Return weight (vocabulary, width) and bias of the output layer; None if it alone does not give the logits."""
+def _linear_output(model: PreTrainedModel) -> LinearOutput | None:
+    """Return the output layer of a model; None if it alone does not give the logits."""
     layer = model.get_output_embeddings()
     base = model.base_model
     if type(layer) is not torch.nn.Linear or not layer.weight.is_floating_point() or base is model:
-        return None, None
+        return None
     ids = torch.tensor([[5, 9, 7]], device=input_device(model))
     with torch.inference_mode():
         expected = model(ids).logits.float()
         hidden = getattr(base(ids), "last_hidden_state", None)
         if hidden is None or hidden.shape[-1] != layer.weight.shape[-1] or hidden.device != layer.weight.device:
-            return None, None
+            return None
         found = linear(hidden, layer.weight, layer.bias).float()
     if found.shape != expected.shape or float((found - expected).abs().max()) > _SAME * float(expected.std()):
-        return None, None
-    return layer.weight, layer.bias
+        return None
+    return LinearOutput(layer.weight, layer.bias)
