@@ -19,8 +19,7 @@ from eval.runs.score import score, write_rows
 from eval.votes.judge_values import run_values
 from lookup.errors import ToolDecodingError
 from tooldecoding.cli.console import progress_bar
-from tooldecoding.cluster.local_worker import MapGroups, OnModelLoaded
-from tooldecoding.cluster.workers import Workers
+from tooldecoding.cluster.workers import MapGroups, OnModelLoaded, Workers
 from tooldecoding.files.result_file import ResultFile
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from eval.tuning.options import TuneOptions
 from eval.tuning.output import deployment_text
 from eval.tuning.tuner import tuned
 from tooldecoding.cli.console import stderr_line
-from tooldecoding.cluster.local_worker import LocalWorker
+from tooldecoding.cluster.workers import LocalWorker
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.files.manifest import write_whole
 from tooldecoding.models.loading import load_quietly

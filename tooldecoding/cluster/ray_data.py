@@ -20,7 +20,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lookup.errors import ToolDecodingError
 from tooldecoding.cluster.connection import share_of
-from tooldecoding.cluster.local_worker import Item, MakeGroupDecoder, MapGroups, OnModelLoaded, Pairs, Result
+from tooldecoding.cluster.workers import Item, MakeGroupDecoder, MapGroups, OnModelLoaded, Pairs, Result
 from tooldecoding.errors import ModelError
 from tooldecoding.models.sources import identify
 

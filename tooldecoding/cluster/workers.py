@@ -1,20 +1,68 @@
-"""The workers of a command: this process, or actors in a Ray cluster."""
+"""The workers of a command, this process or actors in a Ray cluster, and what they do with groups of items."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from tooldecoding.cluster.local_worker import LocalWorker
 from tooldecoding.models.loading import Tell, load_quietly, load_tokenizer, quiet
-from tooldecoding.models.sources import REFERENCE_MODEL
+from tooldecoding.models.sources import REFERENCE_MODEL, identify, input_device
 from tooldecoding.options.model_options import RayOptions
 
 if TYPE_CHECKING:
     from tooldecoding.cluster.ray_data import RayWorkers
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+MakeGroupDecoder = Callable[
+    [PreTrainedModel, PreTrainedTokenizerBase], Callable[[Sequence[Item]], Iterable[tuple[int, Result]]]
+]
+"""Takes a model, once in each worker; returns what yields the number and the result of each item of a group.
+
+It can be pickled. What it returns is a pure function: a group may run again elsewhere.
+"""
+
+OnModelLoaded = Callable[[Mapping[str, str]], None]
+"""Called once, before the first results, with the identity of the model."""
+
+Pairs = Iterator[tuple[Sequence[Item], Sequence[Result]]]
+MapGroups = Callable[[Iterable[Sequence[Item]], OnModelLoaded | None], Pairs[Item, Result]]
+"""Groups -> items with their results, as they come; every item exactly once."""
+
+
+class LocalWorker:
+    """This process. Groups keep their sequence, and are read as they are needed.
+
+    Attributes
+    ----------
+    tokenizer : PreTrainedTokenizerBase
+        The model's, in this process.
+    device : str
+        What computes.
+    """
+
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.device = str(input_device(model))
+
+    def start(self, make: MakeGroupDecoder[Item, Result]) -> MapGroups[Item, Result]:
+        """Return what decodes groups."""
+        decode = make(self.model, self.tokenizer)
+
+        def map_groups(groups: Iterable[Sequence[Item]], on_model_loaded: OnModelLoaded | None) -> Pairs[Item, Result]:
+            if on_model_loaded is not None:
+                on_model_loaded(identify(self.model, self.tokenizer))
+            for group in groups:
+                for number, result in decode(group):
+                    yield [group[number]], [result]
+
+        return map_groups
+
 
 Workers: TypeAlias = "LocalWorker | RayWorkers"
 
