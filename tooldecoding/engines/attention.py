@@ -114,15 +114,24 @@ RAGGED: Final = "tooldecoding_sdpa"
 """Name of the attention function that a model has while a ragged pass runs. Otherwise it has ``sdpa``."""
 
 
-class _RaggedPass(NamedTuple):
+class RaggedPass(NamedTuple):
+    """What attention is computed from in a ragged pass.
+
+    Attributes
+    ----------
+    masks : sequence
+        For each run; None if the rows of the run were empty.
+    kinds : sequence of str
+        The layer types of the masks.
+    """
+
     cache: SlotCache
     runs: Sequence[RowRun]
     masks: Sequence[Masks | None]
-    """By run; None if its rows were empty."""
     kinds: Sequence[str]
 
 
-_running: ContextVar[_RaggedPass | None] = ContextVar("ragged_pass", default=None)
+_running: ContextVar[RaggedPass | None] = ContextVar("ragged_pass", default=None)
 
 ragged_models: "WeakSet[PreTrainedModel]" = WeakSet()
 """The models that may run ragged passes."""
@@ -137,36 +146,21 @@ def is_ragged(model: PreTrainedModel) -> bool:
 
 
 @contextmanager
-def ragged_pass(
-    model: PreTrainedModel,
-    cache: SlotCache,
-    runs: Sequence[RowRun],
-    masks: Sequence[Masks | None],
-    kinds: Sequence[str],
-) -> Iterator[dict[str, torch.Tensor]]:
-    """Make the forward passes of the block ragged.
-
-    Parameters
-    ----------
-    model : PreTrainedModel
-        One of ``ragged_models``.
-    masks : sequence
-        For each run; None if the rows of the run were empty.
-    kinds : sequence of str
-        The layer types of the masks.
+def ragged_pass(model: PreTrainedModel, ragged: RaggedPass) -> Iterator[dict[str, torch.Tensor]]:
+    """Make the forward passes of the block ragged; the model is one of ``ragged_models``.
 
     Yields
     ------
     dict of str to torch.Tensor
         For each layer type what the model takes for a mask: its width tells the attention function the type.
     """
-    token = _running.set(_RaggedPass(cache, runs, masks, kinds))
+    token = _running.set(ragged)
     device, config = input_device(model), model.config.get_text_config()
     with _lock:
         _passes[model] = _passes.get(model, 0) + 1
         config._attn_implementation = RAGGED  # only now, for others may use the model between two passes
     try:
-        yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(kinds, 1)}
+        yield {kind: torch.zeros((1, 1, 1, number), device=device) for number, kind in enumerate(ragged.kinds, 1)}
     finally:
         _running.reset(token)
         with _lock:

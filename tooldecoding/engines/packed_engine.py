@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 import torch
 
-from tooldecoding.engines.attention import AttentionMasks, is_ragged, ragged_pass
+from tooldecoding.engines.attention import AttentionMasks, RaggedPass, is_ragged, ragged_pass
 from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Need
 from tooldecoding.engines.language_model import LanguageModel, Wanted, wanted_by
 from tooldecoding.engines.logits import NextTokenLogits
@@ -230,7 +230,7 @@ class PackedEngine(Engine):
         if not ragged:
             mask = None if masks[0] is None else self._masks.argument(masks[0])
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)
-        with ragged_pass(self._model.model, self._cache, runs, masks, self._masks.kinds) as stand_ins:
+        with ragged_pass(self._model.model, RaggedPass(self._cache, runs, masks, self._masks.kinds)) as stand_ins:
             mask = self._masks.argument(stand_ins)
             return self._model.forward(arguments | {"attention_mask": mask}, wanted)
 

@@ -39,7 +39,7 @@ class ResultFile:
         Ids of the results that report an error.
     """
 
-    def __init__(self, path: str | Path, columns: Set[str] = frozenset({"calls", "error"}), begin: bool = True) -> None:
+    def __init__(self, path: str | Path, columns: Set[str], begin: bool = True) -> None:
         self.path = Path(path)
         self._columns = columns
         self.digests: dict[Id, str | None] = {}

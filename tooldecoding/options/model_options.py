@@ -20,8 +20,6 @@ MODEL_HELP = (
 Dtype = Annotated[str, Bounds(pattern=r"^(torch\.)?(auto|fp32|fp16|bf16|half|double|bfloat16|float\w*)$")]
 """Types of weights; ``tooldecoding.models.loading.find_dtype`` knows which there are."""
 
-DTYPES_IN_WORDS: Final = "fp32, bf16, fp16, auto or a type of torch, such as float64 or torch.bfloat16"
-
 
 @dataclass(frozen=True, kw_only=True)
 class LoadOptions:
@@ -38,7 +36,7 @@ class LoadOptions:
         None,
         "Type of the weights; auto is the checkpoint's own.",
         metavar="fp32|bf16|fp16|auto|NAME",
-        expected=DTYPES_IN_WORDS,
+        expected="fp32, bf16, fp16, auto or a type of torch, such as float64 or torch.bfloat16",
         default_text="fp32 on the CPU, else the checkpoint's own",
     )
     engine: Literal["auto", "transformers", "llama.cpp"] = option(

@@ -6,11 +6,11 @@ They stay as long as the tokens that are settled agree with them. The first one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from tooldecoding.decoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.tokens.token_table import shared_length
 
 
 @dataclass
@@ -51,8 +51,7 @@ class FedTokens:
         """
         fed = self.fork()
         read = [*settled[: len(settled) - len(self.unfed)], *(token for token, _ in self.tried)]
-        pairs = zip(read, instead[:-1], strict=False)
-        common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        common = shared_length(read, instead[:-1])
         if common < len(read):
             self.engine.drop(fed.branch_id, len(read) - common)
         fed.unfed, fed.logits, fed.tried = list(instead[common:]), None, []

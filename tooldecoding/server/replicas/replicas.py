@@ -1,11 +1,9 @@
 """Answers by replicas in a Ray cluster: started, asked and ended here."""
 
 import asyncio
-import json
 import logging
 import re
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, Final
 
 from prometheus_client.core import GaugeMetricFamily
@@ -19,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tooldecoding.cluster.connection import Share
 from tooldecoding.errors import ModelError
+from tooldecoding.files.manifest import digest
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import Answerer, ApiError, ResponseStart, ResponseStream, Row, retry_later
 from tooldecoding.server.monitoring import exposition, log
@@ -200,5 +199,4 @@ def _beginning(given: Row) -> str:
     """
     field = next((field for field in ("tools", "response_format", "messages") if given.get(field)), "")
     value = given.get(field)
-    begun = json.dumps([field, value[:1] if field == "messages" and isinstance(value, list) else value])
-    return sha256(begun.encode()).hexdigest()
+    return digest([field, value[:1] if field == "messages" and isinstance(value, list) else value])
