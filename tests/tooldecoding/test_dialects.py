@@ -193,11 +193,6 @@ def test_text_is_held_back_only_while_it_can_become_a_call() -> None:
     assert "argum" not in name  # an unknown name is told at once
 
 
-def test_a_format_that_the_user_names_is_the_only_one() -> None:
-    result = run(FORMS["object"], dialects=False)
-    assert not result.calls and result.text == FORMS["object"]
-
-
 def test_a_stop_in_an_opening_ends_the_text() -> None:
     result = run(FORMS["object"], stop=('": {',))
     assert result.text == '{"name": "get_weather", "arguments' and not result.calls
