@@ -27,8 +27,7 @@ CRASH: Final = "official_scorer:crash"
 
 _BRACKETED = re.compile(r"\[\s*([^\W\d][\w.\-/]*)\s*[(='\"]")
 _ACTION = re.compile(r"(?:^|\n)[ \t]{0,20}Action[ \t]{0,20}:[ \t]{0,20}([^\s(]{1,200})")
-_FENCE = re.compile(r"\A[\s`]*(?:python|json|tool_code|\s)*")
-_LEADING = re.compile(r"([^\W\d][\w.\-/]*)\s*\(")
+_LEADING = re.compile(r"\A[\s`]*+(?:python|json|tool_code|\s)*+([^\W\d][\w.\-/]*)\s*\(")
 _JSON_NAME = re.compile(r"\"(?:name|api_name|function|tool)\"\s{0,20}:\s{0,20}\"([^\"\n]{1,200})\"")
 _READ_AT_MOST = 100_000
 
@@ -191,17 +190,12 @@ def classify(sample: Sample, prediction: str, judgement: Judgement, satisfiable:
 def attempted_names(text: str, known: Sequence[str]) -> list[str]:
     """Names that a text which could not be read tries to call, in its sequence; empty if it tries none."""
     text = text[:_READ_AT_MOST]
-    found = [(m.start(1), m[1]) for pattern in (_BRACKETED, _ACTION, _JSON_NAME) for m in pattern.finditer(text)]
+    patterns = (_BRACKETED, _ACTION, _JSON_NAME, _LEADING)
+    found = [(m.start(1), m[1]) for pattern in patterns for m in pattern.finditer(text)]
     for name in known:
         called = rf"(?<!\w){re.escape(name)}(?:\s{{0,8}}\(|[\"']\s{{0,8}}:\s{{0,8}}{{|\])"
         found += [(m.start(), name) for m in re.finditer(called, text)]
-    begin = _LEADING.match(text, _FENCE.match(text).end())  # type: ignore[union-attr]  # it matches an empty text too
-    if begin:
-        found.append((begin.start(1), begin[1]))
-    longest: dict[int, str] = {}
-    for start, name in sorted(found):
-        longest[start] = max(longest.get(start, ""), name, key=len)
-    return list(longest.values())
+    return list(dict(sorted(found)).values())  # of several at one place the last one, which is the longest
 
 
 def _has_key_error(call: Call, tools: Mapping[str, ToolSpec]) -> bool:
