@@ -1,8 +1,10 @@
 """What a method wrote for one sample, and what of it is scored: calls as the benchmark writes them."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from eval.options import EvalOptions
@@ -50,22 +52,17 @@ class Prediction:
 
     def to_json(self) -> dict[str, Any]:
         """The columns of a row."""
-        row: dict[str, Any] = {"prediction": self.text, "seconds": self.seconds}
-        if self.error is not None:
-            row["error"] = self.error
-        if self.written not in (None, self.text):
-            row["written"] = self.written
-        if self.opening:
-            row["opening"] = self.opening
-        if self.next_call_log_odds:
-            row["next_call_log_odds"] = finite(self.next_call_log_odds)
-        if self.name_confidences:
-            row["name_confidences"] = list(self.name_confidences)
-        if self.score is not None:
-            row["score"] = self.score
-        if self.candidates:
-            row["candidates"] = list(self.candidates)
-        return row | {"counters": dict(self.counters)}
+        optional = {
+            "error": self.error,
+            "written": None if self.written == self.text else self.written,
+            "opening": self.opening or None,
+            "next_call_log_odds": finite(self.next_call_log_odds) or None,
+            "name_confidences": list(self.name_confidences) or None,
+            "score": self.score,
+            "candidates": list(self.candidates) or None,
+        }
+        given = {name: value for name, value in optional.items() if value is not None}
+        return {"prediction": self.text, "seconds": self.seconds, **given, "counters": dict(self.counters)}
 
 
 def candidate_rows(calls: Sequence[Sequence[CandidateCall]]) -> list[dict[str, Any]]:
@@ -167,12 +164,8 @@ def _starts(call_format: CallFormat, text: str) -> Iterator[int]:
     """Yield the places where what opens the calls begins."""
     opener = call_format.opener
     opening = next((mark for mark in call_format.marks if opener.startswith(mark)), opener[0])
-    place = text.find(opening)
-    for _ in range(_MOST_STARTS):
-        if place < 0:
-            return
-        yield place
-        place = text.find(opening, place + 1)
+    for found in islice(re.finditer(re.escape(opening), text), _MOST_STARTS):
+        yield found.start()
 
 
 def _typed(call_format: CallFormat, tools: LookupDictionary, name: str, key: str, value: Any) -> Any:
