@@ -17,6 +17,7 @@ from transformers import (
 )
 
 from eval.methods.prediction import Prediction
+from tooldecoding.decoding.request_decoder import end_ids
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.models.sources import input_device
@@ -81,8 +82,7 @@ class PlainDecoder:
         self._tokenizer = tokenizer
         self._beams = beams
         self._context: int | None = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-        end = model.generation_config.eos_token_id
-        ends = end if isinstance(end, list) else [end] if end is not None else []
+        ends = end_ids(model)
         if tokenizer.eos_token_id is not None and tokenizer.eos_token_id not in ends:
             ends.append(tokenizer.eos_token_id)
         self._hides_special = call_format is None
