@@ -13,6 +13,7 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
+import torch
 
 from eval.methods.prediction import Prediction, ScoredText, candidate_rows, with_calls
 from tooldecoding.decoder import ToolDecoder
@@ -21,7 +22,7 @@ from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.decoding.grounded_call import grounded_vote
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.engine import BranchId, Engine
-from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.engines.logits import LogitRows, NextTokenLogits, Tokens
 from tooldecoding.formats.call_format import Call
 from tooldecoding.grounding.grounding import index_of
 from tooldecoding.request import Request
@@ -167,18 +168,13 @@ class SampledLogits(NextTokenLogits):
         self._clean = clean
         self._noise = noise
         self._place = place
+        self._row = 0
 
     @cached_property
-    def values(self) -> Noise:
-        """The perturbed logits of all tokens, shape (vocabulary,)."""
+    def _rows(self) -> LogitRows:
+        """The perturbed logits of all tokens, in one row."""
         clean = self._clean.values
-        perturbed: Noise = clean + self._noise.at(self._place, len(clean))
-        return perturbed
-
-    @property
-    def best(self) -> int:
-        """The token that is drawn from the whole vocabulary."""
-        return int(self.values.argmax())
+        return LogitRows(torch.from_numpy(clean + self._noise.at(self._place, len(clean)))[None])
 
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary, without temperature and noise."""
