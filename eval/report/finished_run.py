@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -78,7 +79,7 @@ def read_runs(folders: Sequence[str | Path]) -> list[Run]:
         for other in runs[:index]:
             if run.about == other.about:
                 raise EvalError(f"{run.folder}: the same run as {other.folder}; give one of them")
-    named = [_told_apart(run, [r for r in runs if r is not run and _alike(r.about, run.about)]) for run in runs]
+    named = [_told_apart(run, runs) for run in runs]
     return [reading for run in named for reading in (run, *_read_leniently(run))]
 
 
@@ -116,14 +117,10 @@ def _read_leniently(run: Run) -> Iterator[Run]:
         yield replace(run, name=f"{run.name}, read leniently", scores=scores)
 
 
-def _alike(about: Manifest, other: Manifest) -> bool:
-    return (about.benchmark, about.model, about.label) == (other.benchmark, other.model, other.label)
-
-
-def _told_apart(run: Run, others: Sequence[Run]) -> Run:
-    """Return the run with a name that tells it from runs of the same label."""
-    settings = run.about.settings
-    rest = [other.about.settings for other in others]
+def _told_apart(run: Run, runs: Sequence[Run]) -> Run:
+    """Return the run with a name that tells it from the others of its benchmark, model and label."""
+    kind, settings = attrgetter("about.benchmark", "about.model", "about.label"), run.about.settings
+    rest = [other.about.settings for other in runs if other is not run and kind(other) == kind(run)]
     unusual = [name for name, usual in _USUAL.items() if settings.get(name, usual) != usual]
     names = sorted({name for found in (settings, *rest) for name in found})
     differing = [name for name in names if any(found.get(name) != settings.get(name) for found in rest)]
