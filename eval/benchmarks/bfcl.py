@@ -207,22 +207,18 @@ class Bfcl(Benchmark):
     def judge(self, sample: Sample, prediction: str) -> Judgement:
         """Return the official verdict. (Ir)relevance categories only ask whether it has calls."""
         functions, truth = sample.answer
-        calls: Sequence[Call] | None = None
-        why = "there is no call"
+        calls: Sequence[Call] | None
         try:
-            calls = decode_calls(prediction)
+            calls, why = decode_calls(prediction), "there is no call"
         except UnreadableCallError as error:
-            why = str(error)
-            fault: Fault | None = Fault("ast_decoder:decoder_failed", why)
+            calls, why = None, str(error)
         if not _has_answers(sample.category):
             fault = _awareness_fault(sample.category, calls, why)
-        elif calls is not None:
+        elif calls is None:
+            fault = Fault("ast_decoder:decoder_failed", why)
+        else:
             fault = check_calls(functions, calls, truth, sample.category)
         return Judgement.of(fault, calls)
-
-    def satisfiable(self, sample: Sample) -> bool:
-        """Whether the reference calls are right. They are built to be right if any calls are."""
-        return not _has_answers(sample.category) or super().satisfiable(sample)
 
     def open_keys(self, sample: Sample) -> frozenset[str]:
         """Keys with ``""`` among their alternatives."""
