@@ -10,6 +10,7 @@ import codecs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import cache
 from typing import NamedTuple
 
 from lookup.dictionary import LookupDictionary, ToolSpec
@@ -212,18 +213,14 @@ class Admission:
     def __init__(self, machine: CallMachine, position: Position) -> None:
         self._machine = machine
         self._position = position
-        self._by_first: dict[int, bool] = {}
+        self._begins = cache(lambda first: machine.advance(position, bytes([first])) is not None)
 
     def first_bytes(self) -> frozenset[int]:
         """Return the bytes that may come next, possibly with some others."""
-        return frozenset(b for b in range(256) if b >= 0x80 or self(bytes([b])) is not None)
+        return frozenset(b for b in range(256) if b >= 0x80 or self._begins(b))
 
     def __call__(self, piece: bytes) -> Position | None:
         """Return the position behind a piece, or None."""
-        first = piece[0]
-        if first < 0x80:
-            if first not in self._by_first:
-                self._by_first[first] = self._machine.advance(self._position, piece[:1]) is not None
-            if not self._by_first[first]:
-                return None
+        if piece[0] < 0x80 and not self._begins(piece[0]):
+            return None
         return self._machine.advance(self._position, piece)
