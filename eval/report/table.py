@@ -95,9 +95,7 @@ def percent(estimate: Estimate | None) -> str:
 
 def counted(accuracy: Accuracy, counts: bool) -> str:
     """Return ``65.7 (61.0-70.2) of 399``: per cent, interval and, with ``counts``, the number of samples."""
-    return (
-        f"{percent(accuracy.estimate)} of {accuracy.total}" if counts and accuracy.total else percent(accuracy.estimate)
-    )
+    return percent(accuracy.estimate) + (f" of {accuracy.total}" if counts and accuracy.total else "")
 
 
 def points(estimate: Estimate) -> str:
