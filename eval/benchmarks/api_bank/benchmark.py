@@ -1,9 +1,9 @@
 """API-Bank's dialogues in the official layout, levels 1 and 2, as the samples that its evaluator makes of them."""
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -17,7 +17,6 @@ from eval.validation import read_lines, validated
 from lookup.documents.text.text_file import read_text
 from tooldecoding.chat.dialogue import TOOL_SEARCH, documented_tools, read_rows
 from tooldecoding.chat.documentation import Documentation
-from tooldecoding.chat.messages import Message
 from tooldecoding.formats.call_format import Call
 
 LEVEL_1: Final = "level-1-given-desc"
@@ -100,7 +99,7 @@ def load_samples(data: str, categories: Sequence[str]) -> list[Sample]:
         for path, rows in files.items()
     }
     database = replay_database([tuple(file.values()) for file in calls.values()], descriptions)
-    documentation = _Documentation(descriptions, origin)
+    documentation = cache(partial(_documentation, descriptions, origin))
     return [
         sample
         for level in LEVELS
@@ -165,7 +164,7 @@ def _samples(
     path: Path,
     rows: Sequence[Mapping[str, Any]],
     calls: Mapping[int, ApiCall],
-    documentation: "_Documentation",
+    documentation: Callable[[tuple[str, ...]], Documentation],
     database: Database,
 ) -> Iterator[Sample]:
     level = path.parent.name
@@ -175,6 +174,11 @@ def _samples(
             if number not in calls:
                 continue
             turns = read_rows(rows[:number], str(path)) if number else ()
+            if level == LEVEL_2:  # ToolSearcher's own documentation, and what it has found so far
+                found = [tool for tool in documented_tools(turns) if tool["name"] != TOOL_SEARCH]
+                offered = Documentation.read([*documentation((TOOL_SEARCH,)).objects, *found], str(path))
+            else:
+                offered = documentation(names)
             truth = calls[number]
             repeated = sample_id % 2 == 0 and number - 1 in calls
             yield Sample(
@@ -182,32 +186,18 @@ def _samples(
                 level,
                 f"{level}/{path.name}",
                 turns,
-                documentation.found_in(turns, path) if level == LEVEL_2 else documentation.of(names),
+                offered,
                 (Call(truth.name, truth.arguments),),
                 ApiBankAnswer(path.name, sample_id, level, truth, repeated, database),
             )
 
 
-class _Documentation:
-    """Documentation for prompts; the same tools are read once."""
-
-    def __init__(self, descriptions: Descriptions, origin: Path) -> None:
-        self._descriptions = descriptions
-        self._origin = origin
-        self.of = cache(self._of)
-
-    def _of(self, names: tuple[str, ...]) -> Documentation:
-        return Documentation.read([self._tool(name) for name in names], str(self._origin))
-
-    def found_in(self, turns: Sequence[Message], path: Path) -> Documentation:
-        """ToolSearcher's own documentation, and what it has found so far."""
-        found = [tool for tool in documented_tools(turns) if tool["name"] != TOOL_SEARCH]
-        return Documentation.read([self._tool(TOOL_SEARCH), *found], str(path))
-
-    def _tool(self, name: str) -> Mapping[str, Any]:
-        if name not in self._descriptions:
-            raise EvalError(f"{self._origin}: no documentation of {name}, which the dialogues call")
-        return self._descriptions[name]
+def _documentation(descriptions: Descriptions, origin: Path, names: tuple[str, ...]) -> Documentation:
+    """Documentation of some tools for prompts."""
+    for name in names:
+        if name not in descriptions:
+            raise EvalError(f"{origin}: no documentation of {name}, which the dialogues call")
+    return Documentation.read([descriptions[name] for name in names], str(origin))
 
 
 @dataclass(frozen=True)
