@@ -38,10 +38,18 @@ class RunFolder:
         """
         target = self.path / MANIFEST
         with writing(self.path):
-            if target.exists():
-                self._demand_same(manifest)
-            else:
+            if not target.exists():
                 write_manifest(target, manifest)
+                return
+        there = read_manifest(target, EvalError, "choose another --out, or delete the folder")
+        wanted = {name: value for name, value in manifest["settings"].items() if name not in FREE}
+        demand_settings(self.path, there.get("settings"), wanted, EvalError)
+        demand_settings(self.path, there, {name: manifest[name] for name in _ASKED}, EvalError)
+        if there.get("prompts") != manifest["prompts"]:
+            raise EvalError(
+                f"{self.path}: this run was begun with other prompts: the data or the template has changed; "
+                "choose another --out"
+            )
 
     def take_model(self, model: Mapping[str, str]) -> None:
         """Note the identity of the model that decodes; EvalError if another one is noted. Older versions noted none."""
@@ -67,17 +75,6 @@ class RunFolder:
         busy = f"{self.path}: another process is writing to this run; wait for it, or stop it"
         with locked(self.path / _LOCK, EvalError, busy):
             yield
-
-    def _demand_same(self, manifest: Mapping[str, Any]) -> None:
-        there = read_manifest(self.path / MANIFEST, EvalError, "choose another --out, or delete the folder")
-        wanted = {name: value for name, value in manifest["settings"].items() if name not in FREE}
-        demand_settings(self.path, there.get("settings"), wanted, EvalError)
-        demand_settings(self.path, there, {name: manifest[name] for name in _ASKED}, EvalError)
-        if there.get("prompts") != manifest["prompts"]:
-            raise EvalError(
-                f"{self.path}: this run was begun with other prompts: the data or the template has changed; "
-                "choose another --out"
-            )
 
 
 def describe_run(
