@@ -40,11 +40,10 @@ class Predictions:
 def leniently(predictions: Predictions, benchmark: Benchmark) -> Predictions:
     """Return predictions with the calls that ``read_leniently`` finds in them; those without stay as they are."""
     written = CALL_FORMATS[benchmark.call_format]
-    found = [read_leniently(str(given.row.get("written", given.prediction))) for given in predictions.rows]
-    rows = [
-        given._replace(prediction=written.render(calls)) if calls else given
-        for given, calls in zip(predictions.rows, found, strict=True)
-    ]
+    rows = []
+    for given in predictions.rows:
+        calls = read_leniently(str(given.row.get("written", given.prediction)))
+        rows.append(given._replace(prediction=written.render(calls)) if calls else given)
     return replace(predictions, rows=tuple(rows))
 
 
