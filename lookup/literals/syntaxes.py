@@ -135,7 +135,6 @@ def bare_keys(mark: str) -> LiteralSyntax:
 
 _SPECIAL = re.compile("[\\x00-\\x1f\\x7f\\ud800-\\udfff'\"\\\\]")
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
-_WORDS = {None: "null", True: "true", False: "false"}
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -186,20 +185,8 @@ def render_json(value: Any) -> str:
 
     TypeError if the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
-    if value is None or isinstance(value, bool):
-        return _WORDS[value]
-    if isinstance(value, str):  # as chat templates do; a lone surrogate has no UTF-8
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(render_json(v) for v in value)}]"
-    if isinstance(value, dict):
-        pairs = (f"{_json_key(k)}: {render_json(v)}" for k, v in value.items())
-        return f"{{{', '.join(pairs)}}}"
-    return render_literal(value, '"')
-
-
-def _json_key(key: Any) -> str:
-    return render_json(key if isinstance(key, str) else render_json(key))
+    text = json.dumps(value, ensure_ascii=False)  # as chat templates do; a lone surrogate has no UTF-8
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def render_python_lists(value: Any) -> str:
