@@ -26,15 +26,13 @@ def identity(value: Any) -> Any:
 
     A value that is too deep or too large, or that JSON cannot have, is equal to itself only.
     """
-    if isinstance(value, str):
-        return "string", value
     found = _identity(value, [_MAX_MEMBERS], 0)
     return ("other", id(value)) if found is None else found
 
 
 def is_plain(value: Any) -> bool:
     """Whether a value is one of JSON, neither too deep nor too large."""
-    return isinstance(value, str) or _identity(value, [_MAX_MEMBERS], 0) is not None
+    return _identity(value, [_MAX_MEMBERS], 0) is not None
 
 
 def _identity(value: Any, left: list[int], depth: int) -> Any:

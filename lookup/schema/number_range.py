@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import gcd
+from math import ceil, floor, gcd, lcm
 from typing import Final
 
 from lookup.schema.schema import INFINITE
@@ -195,15 +195,12 @@ class Numbers:
 
 def _first(limit: Fraction, grid: Fraction, is_open: bool) -> int:
     """The first multiple of the grid from a limit on: ``n`` of ``n * grid``."""
-    quotient = limit / grid
-    first = -(-quotient.numerator // quotient.denominator)
-    return first + 1 if is_open and first == quotient else first
+    return floor(limit / grid) + 1 if is_open else ceil(limit / grid)
 
 
 def common_multiple(one: Fraction, other: Fraction) -> Fraction:
     """The smallest number that is a multiple of both."""
-    numerator = one.numerator * other.numerator // gcd(one.numerator, other.numerator)
-    return Fraction(numerator, gcd(one.denominator, other.denominator))
+    return Fraction(lcm(one.numerator, other.numerator), gcd(one.denominator, other.denominator))
 
 
 def _whole_digits(value: Fraction) -> int:
