@@ -172,12 +172,9 @@ class Alphabet(dict[str, int]):
     def spans(self) -> list[list[tuple[int, int]]]:
         """For each class its intervals, each from its first code point to the one behind its last."""
         result: list[list[tuple[int, int]]] = [[] for _ in range(self.size + 1)]
-        for start, stop, number in self._intervals():
+        for start, stop, number in zip(self._starts, [*self._starts[1:], END], self._ids, strict=True):
             result[number].append((start, stop))
         return result
-
-    def _intervals(self) -> Iterator[tuple[int, int, int]]:
-        return zip(self._starts, [*self._starts[1:], END], self._ids, strict=True)
 
     @cached_property
     def ascii(self) -> list[str]:
