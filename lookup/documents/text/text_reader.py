@@ -179,14 +179,10 @@ class TextReader:
             return list(_piece_blocks(pieces)), pieces
         blocks: list[_Block] = []
         if not self._json_only:
-            blocks = _outermost([*self._text_blocks(), *_piece_blocks(list(find_yaml(self._text)))])
+            written = [_Block(tool.start, tool.end, tool, f.title) for f in TEXT_FORMS for tool in f.find(self._text)]
+            blocks = _outermost([*written, *_piece_blocks(list(find_yaml(self._text)))])
         literals = list(find_json(self._text, _stretches(blocks), self._json_only))
         return _outermost([*blocks, *_piece_blocks(literals)]), literals
-
-    def _text_blocks(self) -> Iterator[_Block]:
-        for form in TEXT_FORMS:
-            for found in form.find(self._text):
-                yield _Block(found.start, found.end, found, form.title)
 
     def _read(self, block: _Block, unread: list[Unread]) -> Iterator[ToolSpec]:
         finding = block.finding
