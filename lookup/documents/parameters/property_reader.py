@@ -222,10 +222,10 @@ class PropertyReader(Schemas):
             kind, raw_type = self._written_type(written, spec, scope)
             if union is not None and kind.kind != "dict":
                 kind = replace(kind, enum=self._union(spec, union, scope).kind.enum)
-            kind = _with_null(kind, kind.nullable or spec.get("nullable") is True)
+            kind = replace(kind, nullable=kind.nullable or spec.get("nullable") is True)
             kind = self._inside(kind, Held(spec, held.unions, held.active), scope)
         if isinstance(given, list | tuple) and all(value is not None for value in given):
-            kind = _with_null(kind, False)  # an enum without null refuses it
+            kind = replace(kind, nullable=False)  # an enum without null refuses it
         return _Typed(self._with_enum(kind, spec, scope.where), raw_type, spec)
 
     def _union(self, spec: Schema, union: list[Any], scope: _Scope) -> _Typed:
@@ -236,7 +236,7 @@ class PropertyReader(Schemas):
         kind = united(one.kind for one in named)
         if len(named) == 1:
             spec = {**named[0].spec, **spec}
-        return _Typed(_with_null(kind, kind.nullable or len(named) < len(branches)), raw_type, spec)
+        return _Typed(replace(kind, nullable=kind.nullable or len(named) < len(branches)), raw_type, spec)
 
     def _written_type(self, written: object, spec: Schema, scope: _Scope) -> tuple[ValueType, str]:
         """The type that ``type`` names, and its text; without one, the type that the other keywords imply."""
@@ -248,7 +248,7 @@ class PropertyReader(Schemas):
         if isinstance(written, list | tuple) and all(isinstance(name, str) for name in written):
             named = [name for name in written if name.lower() not in NULL_NAMES]
             kind = united(map(value_type, named))
-            return _with_null(kind, len(named) < len(written)), json.dumps(written, ensure_ascii=False)
+            return replace(kind, nullable=len(named) < len(written)), json.dumps(written, ensure_ascii=False)
         raise DocumentationError(f"{scope.where}: expected 'type' to be a text, found {shown(written)}")
 
     def _inside(self, kind: ValueType, held: Held, scope: _Scope) -> ValueType:
@@ -288,10 +288,6 @@ class PropertyReader(Schemas):
         if key not in self._read:
             self._read[key] = read(value)
         return self._read[key]
-
-
-def _with_null(kind: ValueType, nullable: bool) -> ValueType:
-    return kind if kind.nullable == nullable else replace(kind, nullable=nullable)
 
 
 def _unnamed(schema: Schema) -> list[str]:
