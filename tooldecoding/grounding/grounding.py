@@ -90,8 +90,7 @@ def conversation_sources(messages: Sequence[Message]) -> list[Source]:
     ['In celsius, right?', 'Yes.']
     """
     sources, confirmed = [], False
-    for number in range(len(messages) - 1, -1, -1):
-        message = messages[number]
+    for number, message in reversed(list(enumerate(messages))):
         if message.role == "user":
             confirmed = _confirms(message.content)
         if message.role != "assistant" or (confirmed and not is_question(message)):
@@ -271,11 +270,13 @@ def _telling_words(key: str) -> list[str]:
 
 def _boolean_said(key: str, value: bool, index: ConversationIndex) -> Span | None:
     """Return where a word of a key was said, of ``has_live_music`` *live* or *music*; for true, without *no* beside."""
-    for word in _telling_words(key):
-        for place in index.places(index.form(word)):
-            if not value or _NO.isdisjoint(index.around(place, _BESIDE)):
-                return index.span(place)
-    return None
+    return _first_place(_telling_words(key), index, lambda near: not value or _NO.isdisjoint(near))
+
+
+def _first_place(words: Sequence[str], index: ConversationIndex, fits: Callable[[list[str]], bool]) -> Span | None:
+    """Return where the first of some words stands, or a form of it, of which the words beside it fit."""
+    places = (place for word in words for place in index.places(index.form(word)))
+    return next((index.span(place) for place in places if fits(index.around(place, _BESIDE))), None)
 
 
 def _text_said(key: str, text: str, index: ConversationIndex, is_documented: bool) -> Span | None:
@@ -345,11 +346,7 @@ def _meanings_of_code(code: str) -> tuple[str, ...]:
 
 def _none_said(key: str, index: ConversationIndex) -> Span | None:
     """Return where a word of a key stands beside *no*: *none* as a value means *no subtitles*."""
-    for word in words_of_name(key):
-        for place in index.places(index.form(word)):
-            if not _NO.isdisjoint(index.around(place, _BESIDE)):
-                return index.span(place)
-    return None
+    return _first_place(words_of_name(key), index, lambda near: not _NO.isdisjoint(near))
 
 
 def _number(text: str) -> float | None:
