@@ -122,7 +122,7 @@ class Text(LeafParser):
         self.is_limited = is_limited
         self.writing = _writing(syntax)
         self.initial = (language.start, "")
-        self._spans: dict[State, list[CharRange]] = {}
+        self._spans = lru_cache(maxsize=_MAX_KEPT)(self._spans_of)
 
     @property
     def opener(self) -> str:
@@ -194,12 +194,7 @@ class Text(LeafParser):
         read, pending = state
         if pending:
             return char_ranges(character for character in _IN_ESCAPES if self._escaped(read, pending + character))
-        known = self._spans.get(read)
-        if known is None:
-            if len(self._spans) >= _MAX_KEPT:
-                self._spans.clear()
-            known = self._spans[read] = self._spans_of(read)
-        return known
+        return self._spans(read)
 
     def _spans_of(self, read: State) -> list[CharRange]:
         """The characters that may follow inside the text, where no escape has begun."""

@@ -60,7 +60,7 @@ class ValueGrammar:
         self.opener = parser.opener if opener is None else opener
         self._read_lately: dict[str, list[ParserState]] = {}
         self._read_before: dict[str, list[ParserState]] = {}
-        self._bytes: dict[str, frozenset[int]] = {}
+        self._bytes = lru_cache(maxsize=_MAX_KEPT)(lambda text: first_bytes(self._read(text)))
 
     @cached_property
     def choices(self) -> tuple[str, ...] | None:
@@ -83,12 +83,7 @@ class ValueGrammar:
 
     def bytes_after(self, text: str) -> frozenset[int]:
         """The first UTF-8 bytes of all characters that may follow ``text``."""
-        found = self._bytes.get(text)
-        if found is None:
-            if len(self._bytes) >= _MAX_KEPT:
-                self._bytes.clear()  # all at once, because threads may share a grammar
-            found = self._bytes[text] = first_bytes(self._read(text))
-        return found
+        return self._bytes(text)
 
     def characters_behind(self, text: str, part: bytes) -> Iterator[str]:
         """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""
