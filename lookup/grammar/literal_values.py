@@ -4,10 +4,10 @@ from typing import Any
 
 from lookup.dictionary import MISSING, ParameterSpec
 from lookup.errors import LiteralError
-from lookup.grammar.notations import Notation, RawText, inside, renderer
+from lookup.grammar.notations import Notation, RawText, inside
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
-from lookup.literals.syntaxes import JSON, render_json, render_literal
+from lookup.literals.syntaxes import JSON, render_json, render_literal, render_quoted
 from lookup.schema.value_schema import schema_of
 
 
@@ -88,7 +88,14 @@ def render_value(value: Any, notation: Notation) -> str:
 
     TypeError if the value is not made of str, int, float, bool, None, list, tuple and dict.
     """
-    return renderer(notation)(value)
+    match notation:
+        case RawText(mark, text_lead, other_lead):
+            return (text_lead + value if isinstance(value, str) else other_lead + render_json(value)) + mark
+        case "quoted":
+            return render_quoted(value)
+        case "python-json" if isinstance(value, dict):
+            return render_json(value)
+    return inside(notation).render(value)
 
 
 def is_literal(text: str, notation: Notation) -> bool:

@@ -214,15 +214,3 @@ def inside(notation: Notation) -> Inside:
                 syntax=syntaxes.bare_keys(mark),
             )
     return _AS_JSON
-
-
-def renderer(notation: Notation) -> Callable[[Any], str]:
-    """Return the function that writes a value in a notation."""
-    match notation:
-        case RawText():
-            return partial(syntaxes.render_raw, mark=notation.mark, leads=(notation.text_lead, notation.other_lead))
-        case "quoted":
-            return syntaxes.render_quoted
-        case "python-json":
-            return syntaxes.render_python_json
-    return inside(notation).render

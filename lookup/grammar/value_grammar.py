@@ -11,8 +11,8 @@ from typing import Final, Literal
 
 from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
-from lookup.grammar.literal_values import is_literal
-from lookup.grammar.notations import Notation, renderer
+from lookup.grammar.literal_values import is_literal, render_value
+from lookup.grammar.notations import Notation
 from lookup.grammar.parsers import ParserState, Start, Union, ValueParser
 from lookup.grammar.plain_parsers import Literals, is_prefix_free
 from lookup.grammar.states import advance, beginning_with, completion, first_bytes
@@ -179,7 +179,7 @@ def _typed(spec: ParameterSpec, notation: Notation) -> ValueGrammar:
         grammar = _bounded(schema, notation) if types is None else _type_grammar(types, notation)
     except DocumentationError as error:
         raise DocumentationError(f"key {spec.name!r}: {error}") from None
-    for literal in map(renderer(notation), spec.always_allowed):
+    for literal in (render_value(value, notation) for value in spec.always_allowed):
         # A quoted value is never empty.
         if literal != "''" and is_literal(literal, notation) and not grammar.complete(literal):
             grammar = grammar.with_literal(literal)

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from lookup.errors import DocumentationError
-from lookup.grammar.literal_values import is_literal
+from lookup.grammar.literal_values import is_literal, render_value
 from lookup.grammar.node_parsers import NO_VALUE, NodeParsers, any_parser, nested_parsers, written_members
-from lookup.grammar.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text, renderer
+from lookup.grammar.notations import QUOTED_TEXT, Notation, RawText, inside, raw_text
 from lookup.grammar.parsers import Enclosed, Union, ValueParser
 from lookup.grammar.plain_parsers import Literals
 from lookup.grammar.texts import any_text, text_parser
@@ -63,8 +63,8 @@ def _alternatives(alternatives: Sequence[Alternative], notation: Notation, reaso
             if (texts := text_parser(syntax, alternative.language)) is not None:
                 yield texts
         elif isinstance(alternative, Constants):
-            can_be_written = partial(is_literal, notation=notation)
-            yield Literals(written_members(alternative.values, renderer(notation), can_be_written))
+            render, can_be_written = partial(render_value, notation=notation), partial(is_literal, notation=notation)
+            yield Literals(written_members(alternative.values, render, can_be_written))
         elif isinstance(alternative, Lists | Objects) or not free:
             try:
                 found = (of_objects if isinstance(alternative, Objects) else parsers).alternative(alternative)

@@ -194,23 +194,10 @@ def render_python_lists(value: Any) -> str:
     return render_literal(_with_lists(value))
 
 
-def render_python_json(value: Any) -> str:
-    """A Python literal with lists for tuples, or the JSON text of an object."""
-    return render_json(value) if isinstance(value, dict) else render_python_lists(value)
-
-
 def _with_lists(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _with_lists(item) for key, item in value.items()}
     return [_with_lists(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def render_raw(value: Any, mark: str, leads: tuple[str, str] = ("", "")) -> str:
-    """The text itself, or the JSON text of another value, before a mark.
-
-    ``leads``: what stands before a text, and before other values.
-    """
-    return leads[0] + value + mark if isinstance(value, str) else leads[1] + render_json(value) + mark
 
 
 def render_bare(value: Any, mark: str) -> str:
