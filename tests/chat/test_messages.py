@@ -1,7 +1,7 @@
 """Messages in OpenAI's shape, and rows of dialogues: what is read and shown, and one clear line for each mistake."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -107,15 +107,15 @@ def test_a_call_without_arguments_may_be_written_in_many_ways(arguments: Any) ->
 IDS = st.text(min_size=1, max_size=12) | st.sampled_from(["call_0000", "call00000", "functions.f:0", "0", "1"])
 
 
-@pytest.mark.parametrize("form", IdForm)
+@pytest.mark.parametrize("form", get_args(IdForm))
 @given(ids=st.lists(IDS, unique=True, max_size=6), new=st.integers(0, 3))
 def test_ids_are_unique_and_kept_where_they_fit(form: IdForm, ids: list[str], new: int) -> None:
     earlier = [ToolCall(call_id, "f", {}) for call_id in ids]
     written = template_ids(form, earlier)
     assert list(written) == ids and len({*written.values()}) == len(ids)
-    assert form is not IdForm.ANY or [*written.values()] == ids
+    assert form != "any" or [*written.values()] == ids
     for _ in range(new):
-        counted = form in (IdForm.NAMED, IdForm.NUMBER)  # other new ids are unique in the world
+        counted = form in ("named", "number")  # other new ids are unique in the world
         assert (new_id(form, earlier, "f") == new_id(form, earlier, "f")) == counted
         earlier.append(ToolCall(new_id(form, earlier, "f"), "f", {}))
     assert len({call.id for call in earlier}) == len(ids) + new

@@ -7,39 +7,31 @@ equal prompts.
 
 import re
 import string
-from collections.abc import Sequence
-from enum import Enum
+from collections.abc import Mapping, Sequence
 from random import SystemRandom
-from typing import Final
+from typing import Final, Literal
 
 from tooldecoding.chat.messages import ToolCall
 
+IdForm = Literal["any", "nine", "named", "number"]
+"""What a template takes as an id.
 
-class IdForm(Enum):
-    """What a template takes as an id.
-
-    ``ANY`` text, as OpenAI's; ``NINE`` letters or digits, as Mistral's; ``NAMED``, as Kimi's, with the tool's name and
-    the number of the call in the conversation; ``NUMBER``, as Cohere's, that number alone.
-    """
-
-    ANY = "any"
-    NINE = "nine"
-    NAMED = "named"
-    NUMBER = "number"
-
+``any`` text, as OpenAI's; ``nine`` letters or digits, as Mistral's; ``named``, as Kimi's, with the tool's name and the
+number of the call in the conversation; ``number``, as Cohere's, that number alone.
+"""
 
 _SOURCE: Final = SystemRandom()
 
 _LETTERS: Final = string.ascii_letters + string.digits
 
-_DRAWN: Final = {IdForm.ANY: ("call_", 24), IdForm.NINE: ("", 9)}
+_DRAWN: Final[Mapping[IdForm, tuple[str, int]]] = {"any": ("call_", 24), "nine": ("", 9)}
 """What a new id begins with, and how many letters follow; other forms have counted ids only."""
 
-_COUNTED: Final = {
-    IdForm.ANY: ("call_{number:04}", "(?s:.+)"),
-    IdForm.NINE: ("call{number:05}", "[a-zA-Z0-9]{9}"),
-    IdForm.NAMED: ("functions.{name}:{number}", r"functions\.{name}:[0-9]{{1,9}}"),
-    IdForm.NUMBER: ("{number}", "[0-9]{1,9}"),
+_COUNTED: Final[Mapping[IdForm, tuple[str, str]]] = {
+    "any": ("call_{number:04}", "(?s:.+)"),
+    "nine": ("call{number:05}", "[a-zA-Z0-9]{9}"),
+    "named": ("functions.{name}:{number}", r"functions\.{name}:[0-9]{{1,9}}"),
+    "number": ("{number}", "[0-9]{1,9}"),
 }
 """A counted id, and the pattern of those that the template takes."""
 
@@ -58,7 +50,7 @@ def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:
 
 def _fits(form: IdForm, call: ToolCall) -> bool:
     pattern = _COUNTED[form][1]
-    if form is IdForm.NAMED:
+    if form == "named":
         pattern = pattern.format(name=re.escape(call.name))
     return re.fullmatch(pattern, call.id) is not None
 

@@ -41,11 +41,11 @@ TOOL: Final[Mapping[str, Any]] = {
 }
 """The tool's documentation."""
 
-IDS: Final = {
-    IdForm.ANY: "call_qzvx_000001",
-    IdForm.NINE: "qzvx00000",
-    IdForm.NAMED: f"functions.{NAME}:0",
-    IdForm.NUMBER: "0",
+IDS: Final[Mapping[IdForm, str]] = {
+    "any": "call_qzvx_000001",
+    "nine": "qzvx00000",
+    "named": f"functions.{NAME}:0",
+    "number": "0",
 }
 """An id of each form, in the sequence in which they are tried; templates write them as they are, or check them."""
 
@@ -106,7 +106,7 @@ class Way(NamedTuple):
     result: bool = False
     content: str | None = ""
     tools: bool = True
-    ids: IdForm = IdForm.ANY
+    ids: IdForm = "any"
     as_text: bool = False
 
     @property

@@ -74,7 +74,7 @@ class TemplateProfile:
     prints_tools: bool = False
     arguments_as_text: bool = False
     no_content: str | None = ""
-    ids: IdForm = IdForm.ANY
+    ids: IdForm = "any"
     thinking_key: ThinkingKey | None = None
     thinking_beside_content: bool = True
     content_beside_calls: bool = True
