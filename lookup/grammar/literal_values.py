@@ -7,7 +7,7 @@ from lookup.errors import LiteralError
 from lookup.grammar.notations import Notation, RawText, inside
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.literals.literal_reader import literal_or, parse_literal, read_literal
-from lookup.literals.syntaxes import JSON, render_json, render_literal, render_quoted
+from lookup.literals.syntaxes import JSON, escape, render_json, render_literal
 from lookup.schema.value_schema import schema_of
 
 
@@ -92,7 +92,8 @@ def render_value(value: Any, notation: Notation) -> str:
         case RawText(mark, text_lead, other_lead):
             return (text_lead + value if isinstance(value, str) else other_lead + render_json(value)) + mark
         case "quoted":
-            return render_quoted(value)
+            written = escape(value, "'") if isinstance(value, str) else inside(notation).render(value)
+            return f"'{written}'"
         case "python-json" if isinstance(value, dict):
             return render_json(value)
     return inside(notation).render(value)

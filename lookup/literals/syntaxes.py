@@ -172,12 +172,6 @@ def render_literal(value: Any, quote: str = "'") -> str:
     raise TypeError(f"no literal for a value of type {type(value).__name__}: {value!r}")
 
 
-def render_quoted(value: Any) -> str:
-    """The value between single quotes, whatever its type: ``render_quoted(["a"]) -> '\\'["a"]\\''``."""
-    text = value if isinstance(value, str) else render_literal(value, '"')
-    return f"'{escape(text, chr(39))}'"
-
-
 def render_json(value: Any) -> str:
     """The JSON text of a value: ``render_json({"a": (1, None)}) -> '{"a": [1, null]}'``.
 
