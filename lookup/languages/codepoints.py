@@ -192,13 +192,12 @@ class Alphabet(dict[str, int]):
     @cached_property
     def plain_order(self) -> list[tuple[int, str]]:
         """See the class."""
-        plainest = [(number, self.ascii[number][:1] or self.others[number]) for number in range(self.size)]
-        return sorted(plainest, key=lambda pair: _rank(pair[1]))
+        return sorted(self.order, key=lambda pair: _rank(pair[1]))
 
     @cached_property
     def order(self) -> list[tuple[int, str]]:
         """The same in the order of the classes."""
-        return sorted(self.plain_order)
+        return [(number, self.ascii[number][:1] or self.others[number]) for number in range(self.size)]
 
 
 def _other(spans: list[tuple[int, int]]) -> str:
