@@ -99,23 +99,13 @@ def test_the_model_calls_reads_the_result_and_answers(decoder):
         (lambda prompt: "No.", [noon], 8, {"tool_choice": "required"}, ["", "12h", "No.", "answer"]),
         (lambda prompt: "A long text.", [], 8, {"max_text_tokens": 2}, ["A ", "length"]),
         (lambda prompt: "" if "[tool]" in prompt else call("noon"), [noon], 8, {}, ["", "12h", WORDS, "answer"]),
-        (lambda prompt: "", [noon], 8, {}, [WORDS, "answer"]),
         (lambda prompt: "", [], 8, {}, ["nothing"]),
     ],
     ids=[
-        "two calls",
-        "no room",
-        "a failure",
-        "repeats",
-        "repeats a failure",
-        "the last turn",
-        "required in the first turn",
-        "a cut answer",
-        "silence",
-        "silence at once",
-        "nothing",
+        "two calls", "no room", "a failure", "repeats", "repeats a failure", "the last turn",
+        "required in the first turn", "a cut answer", "silence", "nothing",
     ],
-)
+)  # fmt: skip
 def test_what_happens(
     decoder: SyntheticDecoder, answer: Any, tools: Any, turns: int, options: Any, contents: Sequence[str]
 ) -> None:

@@ -150,30 +150,21 @@ def test_a_stream_has_the_question_as_content(decoder):
         assert "".join(piece.text for piece in pieces) == whole.content and "please tell me" in whole.content
 
 
-@pytest.mark.parametrize(
-    ("text", "choice", "options", "is_made"),
-    [
-        ("Hello.", "auto", {"confidence_offset": -9.0}, False),
-        ("Hello.", "auto", {"confidence_offset": 9.0}, True),
-        ("Rome!", "auto", {"confidence_offset": -9.0}, True),
-        ("Hello.", "auto", {"confidence_offset": -9.0, "never_ask": ["city"]}, True),
-        ("Hello.", "required", {"confidence_offset": -9.0}, True),
-        ("Hello.", "weather", {"confidence_offset": -9.0}, True),
-    ],
-)
 @pytest.mark.parametrize("before", ["", "Let me see.\n"])
-def test_an_answer_stands_in_place_of_a_call_that_is_likely_made_up(
-    decoder: SyntheticDecoder, text: str, choice: str, options: Any, is_made: bool, before: str
-) -> None:
-    says(decoder, lambda prompt: before + call("weather", city="Rome") if "<tools>" in prompt else "Hello, you.")
-    *pieces, reply = decoder.stream([{"role": "user", "content": text}], [TOOL], choice, **options)
-    assert bool(reply.calls) is is_made is (reply.result.left_out is None)
-    if not is_made:
-        assert reply.content == "".join(piece.text for piece in pieces) == (before + "\nHello, you.").lstrip()
-        assert reply.to_json("x")["left_out"]["ungrounded"] == ["city"] and reply.finish_reason == "stop"
-        says(decoder, lambda prompt: before + call("weather", city="Rome") if "<tools>" in prompt else "x" * 200)
-        cut = decoder.chat([{"role": "user", "content": text}], [TOOL], max_tokens=90, **options).result
-        assert len(cut.token_ids) == 90 and cut.cut and cut.left_out
+def test_an_answer_stands_in_place_of_a_call_that_is_likely_made_up(decoder: SyntheticDecoder, before: str) -> None:
+    def stream(text: str = "Hello.", choice: str = "auto", spoken: str = "Hello, you.", **options: Any) -> list[Any]:
+        says(decoder, lambda prompt: before + call("weather", city="Rome") if "<tools>" in prompt else spoken)
+        options = {"confidence_offset": -9.0} | options
+        return [*decoder.stream([{"role": "user", "content": text}], [TOOL], choice, **options)]
+
+    *pieces, reply = stream()
+    assert reply.content == "".join(piece.text for piece in pieces) == (before + "\nHello, you.").lstrip()
+    assert reply.to_json("x")["left_out"]["ungrounded"] == ["city"] and reply.finish_reason == "stop"
+    *_, cut = stream(spoken="x" * 200, max_tokens=90)
+    assert len(cut.result.token_ids) == 90 and cut.result.cut and cut.result.left_out
+    wanted = stream("Rome!"), stream(choice="required"), stream(choice="weather")
+    for *_, reply in (*wanted, stream(confidence_offset=9.0), stream(never_ask=["city"])):
+        assert reply.calls and reply.result.left_out is None
 
 
 def test_it_asks_once(decoder):

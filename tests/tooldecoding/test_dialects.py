@@ -48,28 +48,24 @@ def called(result: DecodeResult) -> list[tuple[str, dict[str, Any]]]:
     return [(call.name, call.arguments) for call in result.calls]
 
 
-def indented(value: Any, spaces: int) -> str:
-    return json.dumps(value, indent=spaces)
-
-
 NAMED = {"name": "get_weather", "arguments": ROME}
 FORMS = {
-    "fence, indented": f"```json\n{indented(NAMED, 2)}\n```",
-    "fence, indented by four": f"```json\n{indented(NAMED, 4)}\n```",
+    "fence, indented": f"```json\n{json.dumps(NAMED, indent=2)}\n```",
+    "fence, indented by four": f"```json\n{json.dumps(NAMED, indent=4)}\n```",
     "fence, one line": f"```json\n{json.dumps(NAMED)}\n```",
     "fence without a language": f"```\n{json.dumps(NAMED)}\n```",
     "fence with a list": f"```json\n[{json.dumps(NAMED)}]\n```",
-    "fence with an indented list": f"```json\n{indented([NAMED], 2)}\n```",
+    "fence with an indented list": f"```json\n{json.dumps([NAMED], indent=2)}\n```",
     "object": json.dumps(NAMED),
     "object without spaces": json.dumps(NAMED, separators=(",", ":")),
-    "indented object": indented(NAMED, 2),
+    "indented object": json.dumps(NAMED, indent=2),
     "parameters": json.dumps({"name": "get_weather", "parameters": ROME}),
     "list": json.dumps([NAMED]),
     "function around": json.dumps({"type": "function", "function": NAMED}),
-    "function around, indented": indented({"type": "function", "function": NAMED}, 2),
+    "function around, indented": json.dumps({"type": "function", "function": NAMED}, indent=2),
     "function as name": json.dumps({"type": "function", "function": "get_weather", "parameters": ROME}),
-    "fence, Windows lines": f"```json\n{indented(NAMED, 2)}\n```".replace("\n", "\r\n"),
-    "list, Windows lines": indented([NAMED], 2).replace("\n", "\r\n"),
+    "fence, Windows lines": f"```json\n{json.dumps(NAMED, indent=2)}\n```".replace("\n", "\r\n"),
+    "list, Windows lines": json.dumps([NAMED], indent=2).replace("\n", "\r\n"),
     "sister tag": f"<|tool_call|>{json.dumps([NAMED])}",
     "tag of nobody": f"<function_call>{json.dumps(NAMED)}</function_call>",
 }
@@ -91,7 +87,8 @@ def test_a_call_in_the_models_own_dialect(form: str, before: str) -> None:
 @pytest.mark.parametrize("tags", [["a"], [{"b": [1, {}], "c": "x"}, [], [[2]]], []])
 def test_brackets_over_several_lines_where_the_call_is_so(spaces: int, tags: list[Any]) -> None:
     arguments = {"type": "x", "tags": tags}
-    text = f"```json\n{indented({'name': 'weather.set', 'arguments': arguments}, spaces)}\n```"
+    written = json.dumps({"name": "weather.set", "arguments": arguments}, indent=spaces)
+    text = f"```json\n{written}\n```"
     result = run(text)
     assert called(result) == [("weather.set", arguments)] and result.calls[0].candidates[0].text in text
 
