@@ -26,7 +26,7 @@ from tooldecoding.chat.templates import (
     bfcl_prompt,
     chat_format,
 )
-from tooldecoding.options.decode_options import AUTO, Detail
+from tooldecoding.options.decode_options import AUTO, Detail, changed
 from tooldecoding.request import Request
 
 _NO_LIMIT: Final = 10**9
@@ -57,7 +57,7 @@ class Prompter:
     def request(self, sample: Sample) -> Request:
         """What a method shall decode for a sample."""
         if self.settings.template == "chat":
-            asked = replace(self.settings, format=AUTO) if self.dialects else self.settings
+            asked = changed(self.settings, {"format": AUTO} if self.dialects else {})
             return dialogue_request(sample.turns, sample.documentation, asked, self.tokenizer)
         shots = self.examples(sample)
         return Request(

@@ -174,18 +174,10 @@ class TestStreams:
             (CALL, "set", [USER], [7]),
         ],
         ids=[
-            "again",
-            "silence",
-            "again, and another",
-            "another, and again",
-            "behind a space",
-            "behind words",
-            "behind a thought",
-            "failed",
-            "not ended",
-            "asked again",
+            "again", "silence", "again, and another", "another, and again", "behind a space", "behind words",
+            "behind a thought", "failed", "not ended", "asked again",
         ],
-    )
+    )  # fmt: skip
     @pytest.mark.parametrize("prints_tools", [True, False])
     def test_behind_a_result_no_call_is_made_again_and_something_is_said(
         self, answer: str, result: str, behind: list[Any], minutes: list[int], prints_tools: bool

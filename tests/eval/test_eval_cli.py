@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
+from chat.chat_models import HERMES, decoder_of, says
 from command_line import Cli, Ran, assert_bad
 from data import rows
 from eval.benchmarks.api_bank.benchmark import LEVEL_1
@@ -14,6 +15,8 @@ from eval.benchmarks.samples import Sample
 from eval.benchmarks.sgd import SGD
 from eval.commands.experiment import read_experiment
 from eval.methods.prediction import ScoredText
+from eval.methods.sample_prompts import Prompter
+from eval.options import EvalOptions
 from eval_data import REFERENCES, bank, prediction_rows, write_files
 from test_layers import ROOT
 from tooldecoding.formats.dialects import dialect_of
@@ -88,6 +91,13 @@ def test_calls_of_a_chat_template_are_scored_in_the_benchmarks_format(
         written = ScoredText(own, CALL_FORMATS[SGD.call_format], as_it_stands=False)
         assert SGD.judge(sample, row["prediction"]).error_type in ("wrong_name", "wrong_value", "wrong_count", None)
         assert written.of_text(row["written"], sample.documentation.lookup) == row["prediction"]
+
+
+def test_a_chat_model_that_would_say_nothing_answers_without_tools(samples: list[Sample]) -> None:
+    decoder = decoder_of(HERMES)
+    says(decoder, lambda prompt: "" if "<tools>" in prompt else "No.")
+    request = Prompter(EvalOptions(template="chat", format="hermes"), samples, decoder.tokenizer).request(samples[0])
+    assert [result.content for result in decoder.run([request])] == ["No."]
 
 
 EVAL = "eval sgd --data DATA --model MODEL --out y"

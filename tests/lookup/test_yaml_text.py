@@ -61,7 +61,7 @@ def plain(text):
         ("1_000", "1_000"), ("1e3", "1e3"), (".inf", ".inf"), (".NaN", ".NaN"), ("0b11", "0b11"), ("3.0.0", "3.0.0"),
         ("'12'", "12"), ('"a\\u00e9\\n"', "aé\n"), ("!!str 12", "12"), ("!!int '12'", 12), ("!!int a", "a"),
         ("!!bool x", "x"), ("!local 12", "12"), ("!!python/object/apply:os.system [ls]", ["ls"]),
-        ("!!binary aGk=", "aGk="), ("!!float [1]", [1]), ("!!set {a}", {"a": None}),
+        ("9" * 640, 10**640 - 1), ("!!binary aGk=", "aGk="), ("!!float [1]", [1]), ("!!set {a}", {"a": None}),
     ],
 )  # fmt: skip
 def test_scalars(written, value):

@@ -87,8 +87,7 @@ def test_a_call_in_the_models_own_dialect(form: str, before: str) -> None:
 @pytest.mark.parametrize("tags", [["a"], [{"b": [1, {}], "c": "x"}, [], [[2]]], []])
 def test_brackets_over_several_lines_where_the_call_is_so(spaces: int, tags: list[Any]) -> None:
     arguments = {"type": "x", "tags": tags}
-    written = json.dumps({"name": "weather.set", "arguments": arguments}, indent=spaces)
-    text = f"```json\n{written}\n```"
+    text = "```json\n" + json.dumps({"name": "weather.set", "arguments": arguments}, indent=spaces) + "\n```"
     result = run(text)
     assert called(result) == [("weather.set", arguments)] and result.calls[0].candidates[0].text in text
 

@@ -181,7 +181,7 @@ def _number(written: str, position: int) -> int | float | str:
         return written
     if len(written) <= MAX_NUMBER_LENGTH:
         value = int(written, 16 if "x" in written else 10) if whole else float(written)
-        if math.isfinite(value):
+        if whole or math.isfinite(value):
             return value
     raise LiteralError(f"a finite number of at most {MAX_NUMBER_LENGTH} characters", position)
 
