@@ -23,7 +23,7 @@ ARGUMENTS: Final[Mapping[str, Any]] = {
 }  # fmt: skip
 """Arguments of the call: a number, a truth value, an object and a text, sorted by key, for some templates sort them."""
 
-_TYPES: Final = dict(zip(ARGUMENTS, ("string", "integer", "boolean", "object"), strict=True))
+_TYPES: Final = dict(zip(ARGUMENTS, ("integer", "boolean", "object", "string"), strict=True))
 TOOL: Final[Mapping[str, Any]] = {
     "type": "function",
     "function": {
