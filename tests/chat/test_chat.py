@@ -195,10 +195,8 @@ class TestStreams:
             assert [call.arguments["minutes"] for call in reply.calls] == minutes
             said_before = answer[: answer.index("<")].strip("\n") if "<" in answer else ""
             assert reply.content == (None if minutes else said_before + "It is set.") and reply.valid
-            assert minutes or split_thinking(reply.result.text.strip("\n"), None) == (
-                reply.result.thinking,
-                reply.content,
-            )
+            thought_and_said = reply.result.thinking, reply.content
+            assert minutes or split_thinking(reply.result.text.strip("\n"), None) == thought_and_said
             assert reply.result.thinking == ("Seven." if "Seven" in answer else "")
             *pieces, last = decoder.stream([said, *done, *behind], [OPENAI], **options)
             assert isinstance(last, ChatMessage) and without_ids(last.message) == without_ids(reply.message)

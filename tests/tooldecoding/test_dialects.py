@@ -81,6 +81,7 @@ def test_a_call_in_the_models_own_dialect(form: str, before: str) -> None:
         return
     assert called(result) == [("get_weather", ROME)]
     assert result.content == before.rstrip("\n") and result.text == before + FORMS[form]
+    assert not run(FORMS[form], dialects=False).calls, "a format that the user names is the only one"
 
 
 @pytest.mark.parametrize("spaces", [1, 2, 4])
