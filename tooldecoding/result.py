@@ -86,7 +86,8 @@ class DecodeResult:
     answer : Answer
         The free text without marks: what the model thought, and its content.
     cut : bool
-        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+        Whether a limit has cut the answer: free text, a value of the last call, which is not valid then, a call that
+        goes beyond ``max_tokens`` and is left out, or calls beyond ``max_calls``.
     repeated : bool
         Whether the model wrote a call again, word for word or with equal arguments: it is left out, and ended the
         answer.
@@ -112,6 +113,8 @@ class DecodeResult:
     asked: DecodedCall | None = None
     next_call_log_odds: tuple[float, ...] = ()
     left_out: DecodedCall | None = None
+    too_many: bool = False
+    """Whether the model wants calls beyond ``max_calls``: they are not made."""
 
     @property
     def thinking(self) -> str:
@@ -125,16 +128,19 @@ class DecodeResult:
 
     @property
     def valid(self) -> bool:
-        """Whether the format's reader reads the calls back, and each has all required keys with values of their types.
+        """Whether the format's reader reads the calls back, and each has all required keys.
 
-        The reader shares the pieces of the format with what writes calls, and no code (``tooldecoding.formats``).
+        All values have their types, and none is cut. The reader shares the pieces of the format with what writes calls,
+        and no code (``tooldecoding.formats``).
         """
         return not self._unread and all(c.voted.valid for c in self.calls)
 
     @property
     def errors(self) -> tuple[str, ...]:
-        """What is wrong with the calls, and which values were cut off at the token limit."""
-        return (*([self._unread] if self._unread else []), *(e for c in self.calls for e in c.voted.errors))
+        """What is wrong with the calls, which values are cut and why, and whether calls are missing."""
+        unread = [self._unread] if self._unread else []
+        more = [f"the model wants more than the {len(self.calls)} calls of max_calls"] if self.too_many else []
+        return (*unread, *(e for c in self.calls for e in c.voted.errors), *more)
 
     @cached_property
     def _unread(self) -> str:
@@ -212,6 +218,7 @@ def _call_to_json(call: DecodedCall) -> dict[str, Any]:
         ],
         "left_out": [{"name": p.key, "value": p.value, "reason": NOT_SAID} for p in call.left_out],
         "not_offered": list(call.not_offered),
+        "cut": list(call.voted.cut),
         "ungrounded": list(call.ungrounded),
     } | ({} if call.min_confidence is None else {"needs_confirmation": call.is_unsure})
 
@@ -255,4 +262,5 @@ class RequestRun:
             decoded.asked,
             tuple(decoded.next_call_log_odds),
             decoded.left_out,
+            decoded.too_many,
         )

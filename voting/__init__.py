@@ -1,13 +1,14 @@
 """Orders of the required keys, and the majority vote over the calls that they give."""
 
-from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
-from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, merge, order_ranks
+from voting.call import STOPPED, CandidateCall, CandidateValue, VotedCall, VotedParameter
+from voting.merge import DEFAULT_OPTIONAL_SHARE, agrees, carries, is_settled, merge, order_ranks
 from voting.orders import DEFAULT_ORDER_LIMIT, OrderScheme, draw_orders
 from voting.type_check import TypeCheckError, check_value
 
 __all__ = [
     "DEFAULT_OPTIONAL_SHARE",
     "DEFAULT_ORDER_LIMIT",
+    "STOPPED",
     "CandidateCall",
     "CandidateValue",
     "OrderScheme",
@@ -18,6 +19,7 @@ __all__ = [
     "carries",
     "check_value",
     "draw_orders",
+    "is_settled",
     "merge",
     "order_ranks",
 ]

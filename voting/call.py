@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,12 @@ class CandidateValue:
     logprob : float
         Mean natural log-probability of the tokens that the model chose; 0.0 if it chose none.
     truncated : bool
-        Whether the value reached the token limit and was closed there.
+        Whether the value is cut: the model did not write it to its end. ``value`` is then what is whole of it, such as
+        the whole items of a list.
     tokens : int
         How many tokens the model chose; at least 1.
+    why : str
+        Why the value is cut; empty for the limit of tokens.
     """
 
     key: str
@@ -29,6 +32,16 @@ class CandidateValue:
     logprob: float
     truncated: bool = False
     tokens: int = 1
+    why: str = ""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing of a cut value is whole: half a number is another number."""
+        return self.truncated and not self.text
+
+
+STOPPED: Final = "its order could no longer change the vote"
+"""Why the last value of an order that was not decoded to its end is cut."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,11 @@ class CandidateCall:
     token_ids: tuple[int, ...] = ()
     labels: tuple[str, ...] = ()
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the order was stopped before its end, so that later keys have no value in it."""
+        return bool(self.values) and self.values[-1].why == STOPPED
+
 
 @dataclass(frozen=True)
 class VotedParameter:
@@ -68,11 +86,11 @@ class VotedParameter:
     votes : int
         The number of candidates with this value or an equal one.
     share : float
-        ``votes`` divided by the number of all candidates, in (0, 1].
+        ``votes`` divided by the number of all candidates that came to this key, in (0, 1].
     logprob : float
         Mean log-probability of the value over these candidates.
     truncated : bool
-        Whether every valid value, including the winner, was closed at the token limit.
+        Whether every valid value, including the winner, was cut.
     runner_up : VotedParameter or None
         The value that would have won without this one, if any candidate has another.
     tokens : float
@@ -102,8 +120,13 @@ class VotedParameter:
 class VotedCall:
     """The merged call. Parameters are in documentation order.
 
-    ``valid`` is true if every required key has a value of its type. A key without one keeps its most frequent value
-    and is named in ``errors``, as is a truncated value.
+    ``valid`` is true if every required key has a value of its type, and no value is cut. A key without such a value
+    keeps its most frequent one and is named in ``errors``.
+
+    Attributes
+    ----------
+    cut : tuple of str
+        The keys of values that the model did not write to their ends. Of some nothing is whole: they are no parameters.
     """
 
     name: str
@@ -111,6 +134,7 @@ class VotedCall:
     valid: bool
     errors: tuple[str, ...]
     candidates: int
+    cut: tuple[str, ...] = ()
 
     @property
     def score(self) -> float:

@@ -1,26 +1,33 @@
 """The majority vote over the candidate calls of one tool (paper, section 3.2)."""
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
-from voting.call import CandidateCall, CandidateValue, VotedCall, VotedParameter
+from voting.call import STOPPED, CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.type_check import TypeCheckError, check_value, vote_identity
 
 
 class Ballot(NamedTuple):
-    """What a candidate gives for a parameter: its checked value, or the one that it wrote and why that is invalid."""
+    """What a candidate gives for a parameter: its checked value, or the one that it wrote and why that is invalid.
+
+    ``cut`` says why the value is cut, if it is. ``given`` is what is given for the value: 3 where it counts as 3.0.
+    """
 
     value: Any
+    given: Any
     logprob: float
     order: tuple[int, ...]
-    truncated: bool
+    cut: str
     tokens: int
     reason: str | None
 
 
 DEFAULT_OPTIONAL_SHARE = 0.5
 """The majority rule."""
+
+_AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
 
 
 def merge(
@@ -29,9 +36,10 @@ def merge(
     """Merge candidate calls into one, parameter by parameter.
 
     Values that fail the type check are dropped; the most frequent of the others wins. Ties are broken by the higher
-    mean log-probability, then by the order nearest to documentation order. Values closed at the token limit count
-    only if all values were. An optional key is kept if more than ``optional_share`` of the candidates have a valid
-    value for it; at exactly that share it is left out. The result does not depend on the order of ``candidates``.
+    mean log-probability, then by the order nearest to documentation order. Cut values count only if all values were
+    cut, and the call is then not valid. An optional key is kept if more than ``optional_share`` of the candidates that
+    came to it have a valid value for it; at exactly that share it is left out. The result does not depend on the order
+    of ``candidates``.
 
     ValueError if there are no candidates, or one of them calls another tool.
     """
@@ -42,39 +50,45 @@ def merge(
             raise ValueError(f"cannot merge a call of {candidate.name!r} into one of {tool.name!r}")
     parameters: list[VotedParameter] = []
     errors: list[str] = []
+    cut: list[str] = []
     valid = True
     for spec in tool.parameters:
-        written = _ballots_for(spec, tool, candidates)
-        ballots = [ballot for ballot in written if ballot.reason is None]
-        reasons = [ballot.reason for ballot in written if ballot.reason is not None]
-        if not spec.required and not _carries_enough(len(ballots), len(candidates), optional_share):
-            if _carries_enough(len(written), len(candidates), optional_share):
+        came, whole, lost = _ballots_for(spec, tool, candidates)
+        ballots = [ballot for ballot in whole if ballot.reason is None]
+        reasons = [ballot.reason for ballot in whole if ballot.reason is not None]
+        about = f"{spec.name!r} of {tool.name}"
+        if not spec.required and not _carries_enough(len(ballots) + len(lost), came, optional_share):
+            if _carries_enough(len(whole) + len(lost), came, optional_share):
                 carried = "most" if optional_share >= 0.5 else "enough"
                 errors.append(
-                    f"optional parameter {spec.name!r} of {tool.name} is left out: {carried} candidates carry it, "
+                    f"optional parameter {about} is left out: {carried} candidates carry it, "
                     f"but too few values pass the type check: {min(reasons)}"
                 )
+            continue
+        if not ballots and (lost or not spec.required):
+            valid = False
+            cut.append(spec.name)
+            errors.append(f"parameter {about}: {min(lost)}; nothing of it is whole")
             continue
         if not ballots:
             valid = False
             detail = f"every value fails the type check: {min(reasons)}" if reasons else "no candidate gives a value"
-            errors.append(f"required parameter {spec.name!r} of {tool.name}: {detail}")
-            if not written:
+            errors.append(f"required parameter {about}: {detail}")
+            if not whole:
                 continue
-        winner = _winner(spec.name, ballots or written, len(candidates))
+        winner, why = _winner(spec.name, ballots or whole, came)
         parameters.append(winner)
         if winner.truncated:
-            errors.append(
-                f"parameter {spec.name!r} of {tool.name}: the value did not end within the limit of tokens "
-                "and was closed there"
-            )
+            valid = False
+            cut.append(spec.name)
+            errors.append(f"parameter {about}: {why}")
     if valid and tool.conditions is not None:
         try:
             tool.conditions.check({p.key: p.value for p in parameters})
         except ValueError as error:
             valid = False
             errors.append(f"the arguments of {tool.name} break its documentation: {error}")
-    return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates))
+    return VotedCall(tool.name, tuple(parameters), valid, tuple(errors), len(candidates), tuple(cut))
 
 
 def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
@@ -87,11 +101,15 @@ def agrees(candidate: CandidateCall, voted: VotedCall, tool: ToolSpec) -> bool:
 
 def carries(value: CandidateValue, parameter: VotedParameter, spec: ParameterSpec) -> bool:
     """Whether a candidate's value is the voted value."""
+    return vote_identity(_checked(value.value, spec)) == vote_identity(_checked(parameter.value, spec))
+
+
+def _checked(value: Any, spec: ParameterSpec) -> Any:
+    """The value in its type; as it is if it has another: if all values fail the check, the voted one does."""
     try:
-        checked = check_value(value.value, spec)
+        return check_value(value, spec)
     except TypeCheckError:
-        checked = value.value  # if all values fail the check, the voted value is an unchecked one
-    return vote_identity(checked) == vote_identity(parameter.value)
+        return value
 
 
 def _carries_enough(carrying: int, candidates: int, optional_share: float) -> bool:
@@ -105,25 +123,34 @@ def order_ranks(order: Sequence[str], rank: Mapping[str, int]) -> tuple[int, ...
     return tuple(rank.get(key, len(rank)) for key in order)
 
 
-def _ballots_for(spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[CandidateCall]) -> list[Ballot]:
-    """What the candidates give for a parameter, valid or not, in their sequence."""
+def _ballots_for(
+    spec: ParameterSpec, tool: ToolSpec, candidates: Sequence[CandidateCall]
+) -> tuple[int, list[Ballot], list[str]]:
+    """How many candidates came to a parameter, what they give for it, valid or not, and why the others give nothing."""
     rank = {known.name: i for i, known in enumerate(tool.parameters)}
-    ballots = []
+    came, ballots, lost = 0, [], []
     for candidate in candidates:
-        for written in candidate.values:
-            if written.key == spec.name:
-                value, reason = written.value, None
-                try:
-                    value = check_value(value, spec)
-                except TypeCheckError as error:
-                    reason = str(error)
-                order = order_ranks(candidate.order, rank)
-                ballots.append(Ballot(value, written.logprob, order, written.truncated, written.tokens, reason))
-    return ballots
+        own = [value for value in candidate.values if value.key == spec.name]
+        came += bool(own) or not candidate.is_stopped
+        for written in own:
+            cut = (written.why or _AT_LIMIT) if written.truncated else ""
+            if written.is_lost:
+                lost += [cut] if cut != STOPPED else []
+                continue
+            value, reason = written.value, None
+            try:
+                value = check_value(value, spec)
+            except TypeCheckError as error:
+                reason = str(error)
+            order = order_ranks(candidate.order, rank)
+            given = written.value if written.value == value else value  # a number that is written 3 stays 3
+            ballots.append(Ballot(value, given, written.logprob, order, cut, written.tokens, reason))
+    return came, ballots, lost
 
 
-def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
-    ended = [b for b in ballots if not b.truncated]
+def _winner(key: str, ballots: list[Ballot], candidates: int) -> tuple[VotedParameter, str]:
+    """The winning value, and why it is cut, if it is."""
+    ended = [b for b in ballots if not b.cut]
     groups: dict[Hashable, list[Ballot]] = {}
     for ballot in ended or ballots:
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
@@ -135,6 +162,36 @@ def _winner(key: str, ballots: list[Ballot], candidates: int) -> VotedParameter:
         group = groups[identity]
         chosen, share = min(group, key=lambda b: b.order), len(group) / candidates
         tokens = sum(b.tokens for b in group) / len(group)
-        return VotedParameter(key, chosen.value, len(group), share, means[identity], not ended, runner_up, tokens)
+        return VotedParameter(key, chosen.given, len(group), share, means[identity], not ended, runner_up, tokens)
 
-    return voted(ranked[0], *map(voted, ranked[1:2]))
+    return voted(ranked[0], *map(voted, ranked[1:2])), min(b.cut for b in groups[ranked[0]])
+
+
+def is_settled(
+    candidates: Sequence[CandidateCall],
+    coming: int,
+    tool: ToolSpec,
+    optional_share: float = DEFAULT_OPTIONAL_SHARE,
+) -> bool:
+    """Whether ``coming`` further candidates, whatever they are, change nothing of the merged call but the shares.
+
+    Three orders of four have ``city="Rome"``, whole and of its type: the fourth has one vote. Two of four may still
+    lose to two others.
+    """
+    for spec in tool.parameters:
+        came, ballots, lost = _ballots_for(spec, tool, candidates)
+        if lost:
+            return False
+        votes = Counter(vote_identity(b.value) for b in ballots if b.reason is None and not b.cut)
+        (leading, most), *rest = *votes.most_common(2), (None, 0)
+        valid = sum(b.reason is None for b in ballots)
+        if not spec.required and not _carries_enough(valid + coming, came + coming, optional_share):
+            # what most candidates carry with a wrong type is told in an error
+            if _carries_enough(len(ballots) + coming, came + coming, optional_share):
+                return False
+            continue
+        if not spec.required and not _carries_enough(valid, came + coming, optional_share):
+            return False
+        if leading is None or most <= rest[0][1] + coming:
+            return False
+    return True

@@ -80,7 +80,8 @@ class _Writer(AnswerWriter):
                 current = len(self._position.calls), self._position.number
                 begun = bool(self._position.text or self._position.tail)
                 value, spent = current, spent + 1 if current == value else int(begun)
-                if spent >= self.request.options.max_value_tokens and not self._position.ended:
+                most = self.request.options.max_value_tokens
+                if most is not None and spent >= most and not self._position.ended:
                     return
 
     def result(self, seconds: float) -> ToolDecResult:

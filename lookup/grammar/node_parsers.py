@@ -13,7 +13,7 @@ from lookup.grammar.literal_values import is_key, is_literal
 from lookup.grammar.notations import Notation, RawText, inside, is_json
 from lookup.grammar.objects import Record
 from lookup.grammar.parsers import ParserState, Union, ValueParser
-from lookup.grammar.plain_parsers import AnyNumbers, Literals, Number
+from lookup.grammar.plain_parsers import AnyIntegers, AnyNumbers, Literals, Number
 from lookup.grammar.texts import any_text, text_parser
 from lookup.languages.codepoints import RESERVED_CHARACTER
 from lookup.languages.language import ANY_TEXT, Language, any_of
@@ -25,8 +25,8 @@ MAX_DEPTH: Final = 40  # deeper than this, a bracket is only opened for the shor
 MAX_FREE_DEPTH: Final = 24  # the deepest nesting of a value of which nothing is documented
 
 _WHOLE: Final = rf"-?+(?:0|[1-9][0-9]{{0,{MAX_DIGITS - 1}}})"
-_INT: Final = Number(AnyNumbers(_WHOLE))
-_FLOAT: Final = Number(AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,17}})?(?:[eE][+-]?[0-9]{{1,2}})?"))
+_INT: Final = Number(AnyIntegers(_WHOLE))
+_FLOAT: Final = Number(AnyNumbers(rf"{_WHOLE}(?:\.[0-9]{{1,{MAX_DIGITS}}})?(?:[eE][+-]?[0-9]{{1,3}})?"))
 
 NO_VALUE: Final = "the documentation allows no value, or none that this call format can write"
 """Why a schema has no parser."""

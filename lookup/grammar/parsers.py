@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
+from lookup.grammar.number_here import NumberHere
+
 CharRange = tuple[int, int]
 """Some code points, from the first one to the one behind the last one."""
 
@@ -69,6 +71,10 @@ class ParserState(ABC):
     def all_allowed_ranges(self) -> list[CharRange]:
         """The characters that may follow, here or in the continuation."""
         return [*self.allowed_ranges(), *(self.continuation.allowed_ranges() if self.may_end else ())]
+
+    def numbers(self) -> Iterable[NumberHere]:
+        """The numbers of which this is the inside."""
+        return ()
 
     @property
     def is_end(self) -> bool:
@@ -264,6 +270,10 @@ class LeafParser(ValueParser):
     def allowed_ranges(self, state: Any) -> Iterable[CharRange]:
         """The characters that may follow."""
 
+    def number(self, state: Any) -> NumberHere | None:
+        """The number that is being read."""
+        return None
+
     def shortest(self) -> str:
         return self.completion(self.initial)
 
@@ -293,6 +303,10 @@ class Leaf(ParserState):
 
     def completions(self) -> Iterator[str]:
         return self._parser.completions(self._state)
+
+    def numbers(self) -> Iterable[NumberHere]:
+        found = self._parser.number(self._state)
+        return () if found is None else (found,)
 
     def identity(self) -> tuple[object, ...]:
         return Leaf, self._parser, self._state, self.continuation

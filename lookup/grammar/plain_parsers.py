@@ -4,33 +4,65 @@
 import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final, NamedTuple
+from math import isfinite
+from typing import NamedTuple
 
 import regex
 
+from lookup.grammar.number_here import NUMBER_CHARACTERS, NumberHere
 from lookup.grammar.parsers import CharRange, LeafParser, byte_length, char_ranges
 from lookup.schema.number_range import Numbers
 
-_IN_NUMBERS: Final = "-+.0123456789eE"
-
 
 class AnyNumbers:
-    """Numbers of bounded length, given by a ``regex`` pattern. Each beginning is one, or is one before a zero."""
+    """Numbers of bounded length, given by a ``regex`` pattern. Each beginning is one, or is one before a zero.
+
+    A number that no float holds, such as ``1e999`` or ``1e-999``, is none.
+    """
+
+    integer = False
 
     def __init__(self, pattern: str) -> None:
         self._pattern = regex.compile(pattern)
 
     def complete(self, written: str) -> bool:
         """Whether it is a number."""
-        return self._pattern.fullmatch(written) is not None
+        return self._pattern.fullmatch(written) is not None and _is_held(written)
 
     def possible(self, written: str) -> bool:
         """Whether a number begins so."""
-        return self._pattern.fullmatch(written, partial=True) is not None
+        return self._pattern.fullmatch(written, partial=True) is not None and _is_held(written)
 
     def completion(self, written: str) -> str:
         """What completes the beginning of a number."""
         return "" if self.complete(written) else "0"
+
+
+class AnyIntegers(AnyNumbers):
+    """As ``AnyNumbers``, but integers: beside digits ``1e6`` and ``1.5e3``, which are looked at one by one."""
+
+    integer = True
+    _scaled = Numbers(integer=True)
+
+    def complete(self, written: str) -> bool:
+        """Whether it is an integer."""
+        return super().complete(written) or self._scaled.complete(written)
+
+    def possible(self, written: str) -> bool:
+        """Whether an integer begins so."""
+        return super().possible(written) or (not written.strip("-").isdigit() and self._scaled.possible(written))
+
+    def completion(self, written: str) -> str:
+        """What completes the beginning of an integer."""
+        return super().completion(written) if super().possible(written) else self._scaled.completion(written)
+
+
+def _is_held(written: str) -> bool:
+    """Whether a float holds a number that has begun so: not one with too large an exponent."""
+    mantissa, exponent, digits = written.lower().partition("e")
+    if not exponent or not digits.strip("+-"):
+        return True
+    return isfinite(value := float(written)) and (value != 0.0 or not mantissa.strip("-0."))
 
 
 class Number(LeafParser):
@@ -43,7 +75,10 @@ class Number(LeafParser):
 
     def advance(self, state: str, character: str) -> str | None:
         written = state + character
-        return written if character in _IN_NUMBERS and self.numbers.possible(written) else None
+        return written if character in NUMBER_CHARACTERS and self.numbers.possible(written) else None
+
+    def number(self, state: str) -> NumberHere:
+        return NumberHere(state, self.numbers.integer, self.may_end(state))
 
     def may_end(self, state: str) -> bool:
         return bool(state) and self.numbers.complete(state)
@@ -52,7 +87,7 @@ class Number(LeafParser):
         return self.numbers.completion(state)
 
     def allowed_ranges(self, state: str) -> list[CharRange]:
-        return char_ranges(c for c in _IN_NUMBERS if self.numbers.possible(state + c))
+        return char_ranges(c for c in NUMBER_CHARACTERS if self.numbers.possible(state + c))
 
 
 class Stretch(NamedTuple):

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from lookup.grammar.notations import SPACED, Spacing
+from lookup.grammar.number_here import NumberHere
 from lookup.grammar.parsers import END, CharRange, End, Fixed, ParserState, ValueParser, byte_length, char_ranges
 
 _NEVER_FIRST: Final = range(0x80, 0xC2)
@@ -88,6 +89,9 @@ class Checked(ParserState):
 
     _inner: Sequence[ParserState]
     _written: str
+
+    def numbers(self) -> Iterable[NumberHere]:
+        return [number for state in self._inner for number in state.numbers()]
 
     @abstractmethod
     def behind(self, written: str) -> "Sequence[ParserState]":

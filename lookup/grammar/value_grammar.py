@@ -4,8 +4,10 @@ Texts and numbers are ``regex`` patterns. Brackets, keys of objects and members 
 (``lookup.grammar.parsers``). The state behind each prefix is cached, so a growing value is read only once.
 """
 
+import re
 from collections import deque
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Final, Literal
 
@@ -13,6 +15,7 @@ from lookup.dictionary import ParameterSpec
 from lookup.errors import DocumentationError, LiteralError
 from lookup.grammar.literal_values import is_literal, render_value
 from lookup.grammar.notations import Notation
+from lookup.grammar.number_here import NumberHere
 from lookup.grammar.parsers import ParserState, Start, Union, ValueParser
 from lookup.grammar.plain_parsers import Literals, is_prefix_free
 from lookup.grammar.states import advance, beginning_with, completion, first_bytes
@@ -28,6 +31,8 @@ MAX_CLOSING: Final = 65_536
 
 MAX_WIDTH: Final = 256
 """The most ways in which one prefix is read; further ones are dropped."""
+
+_SCALED: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE]\+?[0-9]+)?|[eE]\+?[0-9]+)")
 
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose states are kept for sure, some for each order of each prompt
@@ -89,6 +94,29 @@ class ValueGrammar:
         """Characters whose UTF-8 bytes begin with ``part`` and that may follow ``text``; one at least of each kind."""
         for span in (span for state in self._read(text) for span in state.all_allowed_ranges()):
             yield from (character for character in beginning_with(part, span) if self.possible(text + character))
+
+    def number_inside(self, text: str) -> NumberHere | None:
+        """The number inside of which, or behind which, a literal ends; None elsewhere."""
+        numbers = [number for state in self._read(text) for number in state.numbers()]
+        return max(numbers, key=lambda number: (len(number.written), not number.is_whole), default=None)
+
+    def number_behind(self, text: str) -> NumberHere | None:
+        """As ``number_inside``, and with nothing written where a number may begin."""
+        found = self.number_inside(text)
+        for digit in () if found else "1234567890":
+            if begun := self.number_inside(text + digit):
+                return begun._replace(written="")
+        return found
+
+    def with_plain_integers(self, text: str) -> str:
+        """A whole literal with digits for each integer that has a fraction or an exponent: of ``[1e3]`` ``[1000]``."""
+        plain, copied = "", 0
+        for found in _SCALED.finditer(text):
+            here = self.number_inside(text[: found.end()])
+            if here is not None and here.is_whole and here.written == found[0]:
+                plain += text[copied : found.start()] + str(int(Decimal(found[0])))
+                copied = found.end()
+        return plain + text[copied:]
 
     def extendable(self, text: str) -> bool:
         """Whether the complete literal ``text`` is also a prefix of a longer one (``1`` of ``13``)."""

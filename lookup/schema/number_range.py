@@ -7,6 +7,7 @@ digits stands for intervals of such ``n``, one for each number of further digits
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd, lcm
@@ -21,13 +22,22 @@ _FLOAT_PRECISION: Final = 15  # digits that every float keeps
 _MOST_FRACTION_DIGITS: Final = 60  # a finer limit is rounded to so many digits
 _MOST_DIGITS: Final = 500  # readers take 640 characters
 _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
+_BEGINS_WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE]\+?[0-9]{0,2})?")
+_WHOLE_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?(?:[eE]\+?[0-9]{1,2})?")
+_SMALLEST: Final = -324  # exponents below it are none of a float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
 _WITH_EXPONENT = re.compile(r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)[eE]([+-]?[0-9]*)")
+
+
+def _spellings(exponent: int) -> tuple[str, ...]:
+    """The texts of an exponent."""
+    return f"{exponent}", f"{exponent:+}", f"{exponent:0{2 + (exponent < 0)}}", f"{exponent:+03}"
+
+
 _EXPONENTS: Final = [
-    (exponent, (f"{exponent}", f"{exponent:+}", f"{exponent:0{2 + (exponent < 0)}}", f"{exponent:+03}"))
-    for exponent in sorted(range(-30, 31), key=abs)
+    (exponent, _spellings(exponent)) for exponent in sorted(range(_SMALLEST, _FLOAT_DIGITS + 1), key=abs)
 ]
-"""Exponents, and the texts of each."""
+"""Exponents, and the texts of each, those near zero first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +85,8 @@ class Numbers:
         fine = map(_decimal_digits, (*self._limits, self.step or Fraction(1)))
         ends = [limit for limit, is_open in ((self.low, self.low_open), (self.high, self.high_open)) if is_open]
         refused = [_whole_digits(value) for value in (*ends, *self.excluded) if value]
-        told_apart = _FLOAT_PRECISION - max(refused, default=0)  # from what it may not be, also as a float
+        # from what it may not be, also as a float
+        told_apart = _FLOAT_PRECISION - max(refused) if refused else MAX_DIGITS
         return 0 if self.integer else min(_MOST_FRACTION_DIGITS, max(1, told_apart, *fine))
 
     @cached_property
@@ -102,9 +113,11 @@ class Numbers:
         sign, digits, point, behind = found.groups()
         if not digits:
             return not point and (not sign or self._nearest(None, -1) is not None)
+        if point and self.integer:
+            return next(self._whole(text), None) is not None
         if len(digits) > self._most_digits or len(behind or "") > self._fraction_digits:
             return False
-        if point and (self.integer or len(digits) > _FLOAT_DIGITS):
+        if point and len(digits) > _FLOAT_DIGITS:
             return False
         return self._more(sign, digits, point, behind or "") is not None
 
@@ -112,8 +125,8 @@ class Numbers:
         """Whether ``text`` is such a number."""
         found = _TEXT.fullmatch(text)
         if found is None:
-            return "" in self._exponents(text)
-        if not found[2] or (found[3] and (not found[4] or self.integer)):
+            return self._is_scaled(text)
+        if not found[2] or (found[3] and not found[4]):
             return False
         return self._allows(Fraction(text)) and not (found[1] and not float(text))
 
@@ -123,21 +136,60 @@ class Numbers:
             return False
         return (low is None or number >= low) and (high is None or number <= high)
 
+    def _is_scaled(self, text: str) -> bool:
+        """Whether a text is an allowed number with an exponent."""
+        if self.integer:
+            return "" in self._whole(text)
+        found = _WITH_EXPONENT.fullmatch(text)
+        if found is None or not found[2].strip("+-") or found[2] not in _spellings(exponent := int(found[2])):
+            return False
+        mantissa = Fraction(found[1])
+        return bool(mantissa) and self.possible(found[1]) and self._allows_scaled(mantissa, exponent)
+
+    def _allows_scaled(self, mantissa: Fraction, exponent: int) -> bool:
+        """Whether a number with an exponent is allowed, exactly and as the float that readers make of it."""
+        if not _SMALLEST <= exponent <= _FLOAT_DIGITS:
+            return False
+        exact = mantissa * Fraction(10) ** exponent
+        if abs(exact) >= 2**1024 or not (read := float(exact)):
+            return False
+        return self._is_inside(exact) and self._is_inside(Fraction(read)) and not (self.step and exact % self.step)
+
+    def _is_inside(self, value: Fraction) -> bool:
+        if value in self.excluded:
+            return False
+        above = self.low is None or (value > self.low if self.low_open else value >= self.low)
+        return above and (self.high is None or (value < self.high if self.high_open else value <= self.high))
+
     def _exponents(self, text: str) -> Iterator[str]:
         """What completes the exponent of a text to an allowed number, exponents near zero first."""
-        found = None if self.integer else _WITH_EXPONENT.fullmatch(text)
+        if self.integer:
+            yield from self._whole(text)
+            return
+        found = _WITH_EXPONENT.fullmatch(text)
         if found is None or not self.possible(found[1]) or not (number := Fraction(found[1])):
             return
         for exponent, written in _EXPONENTS:
             rests = [one.removeprefix(found[2]) for one in written if one.startswith(found[2])]
-            if rests and self._allows(number * Fraction(10) ** exponent):
+            if rests and self._allows_scaled(number, exponent):
                 yield from rests
+
+    def _whole(self, text: str) -> Iterator[str]:
+        """What completes a text with a point or an exponent to an allowed integer: ``1.5`` by ``e1``."""
+        if not _BEGINS_WHOLE.fullmatch(text):
+            return
+        rests = ("", *"0123456789") if "e" in text.lower() or text.endswith(".") else ("", *(f"e{n}" for n in range(MAX_DIGITS)))
+        for rest in rests:
+            number = _whole_number(text + rest)
+            if number is not None and abs(number) < 10**self._most_digits and self._allows(Fraction(number)):
+                yield rest
 
     def completion(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
         if self.complete(text):
             return ""
-        if (found := _TEXT.fullmatch(text)) is None:
+        found = _TEXT.fullmatch(text)
+        if found is None or (found[3] and self.integer):
             return next(self._exponents(text))
         sign, digits, point, behind = found.groups()
         if not digits:
@@ -191,6 +243,14 @@ class Numbers:
                 if inside and number not in self._excluded:
                     return number
         return None
+
+
+def _whole_number(text: str) -> int | None:
+    """The integer that a decimal with a fraction or an exponent is; None if it is none, or a float is another."""
+    if not _WHOLE_TEXT.fullmatch(text):
+        return None
+    exact, read = Decimal(text), Decimal(repr(float(text)))
+    return int(exact) if exact == exact.to_integral_value() and exact == read else None
 
 
 def _first(limit: Fraction, grid: Fraction, is_open: bool) -> int:

@@ -5,6 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from tooldecoding.chat.messages import ToolCall
 from tooldecoding.decoding.decoded_call import DecodedCall
+from tooldecoding.files.json_lines import json_line
 from tooldecoding.result import DecodeResult
 
 FinishReason = Literal["tool_calls", "stop", "length"]
@@ -24,8 +25,22 @@ class CallPiece(NamedTuple):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The call in OpenAI's shape."""
-        return ToolCall(self.id, self.call.name, self.call.arguments).openai()
+        """The call in OpenAI's shape. Arguments of a cut call are JSON that is not closed, so that nobody runs it."""
+        message = ToolCall(self.id, self.call.name, self.call.arguments).openai()
+        if self.call.cut:
+            message["function"]["arguments"] = open_json(self.call)
+        return message
+
+
+def open_json(call: DecodedCall) -> str:
+    """Return the arguments of a cut call as JSON that ends where the first cut value does: ``{"n": 1, "ids": [12, 34``.
+
+    Values that are whole stand before it.
+    """
+    cut = [key for key in call.voted.cut if key in call.arguments]
+    text = json_line({key: call.arguments[key] for key in (*(k for k in call.arguments if k not in cut), *cut[:1])})
+    text = text.removesuffix("}")
+    return text[:-1] if cut and isinstance(call.arguments[cut[0]], str | list | tuple) else text
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +78,7 @@ class ChatMessage:
 
     @property
     def finish_reason(self) -> FinishReason:
-        """Whether the model called tools, ended its turn, or reached a limit of tokens."""
+        """Whether the model called tools, ended its turn, or a limit has cut the answer: calls or text."""
         return "length" if self.result.cut else "tool_calls" if self.calls else "stop"
 
     @property

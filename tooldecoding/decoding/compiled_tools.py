@@ -122,7 +122,7 @@ class CompiledTool:
         required = self.spec.required
         orders = min(options.order_limit, math.factorial(min(len(required), _KEYS_OF_MANY_ORDERS)))
         drafts = max(0, len(required) - 1) if options.draft_tokens else 0
-        most = min(options.max_value_tokens, _VALUE)
+        most = min(options.max_value_tokens or _VALUE, _VALUE)
         values = sum(min(most, max(map(len, self.grammar(p).choices or ()), default=most)) for p in required)
         call_format = self.call_format
         texts = [self.spec.name, *(call_format.separator + call_format.key(p.name) for p in required)]

@@ -58,6 +58,11 @@ class DecodedCall:
         return self.voted.arguments
 
     @property
+    def cut(self) -> bool:
+        """Whether a value was not written to its end; ``voted.cut`` names the keys. Such a call is not valid."""
+        return bool(self.voted.cut)
+
+    @property
     def identity(self) -> Hashable:
         """A key that is equal for calls of the same tool with equal arguments, in any sequence."""
         return self.name, identity(self.arguments)

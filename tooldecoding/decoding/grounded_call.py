@@ -73,6 +73,10 @@ def grounded_vote(
     groundings = tuple(found[p.key] for p in kept)
     left_out = [p for p in unsaid if p.key not in whole]
     left_out += [replace(p, key=path, value=part) for p in kept for path, part in _lost(whole[p.key], p.value, p.key)]
+    gone = {p.key for p in unsaid if p.key not in whole}
+    if not gone.isdisjoint(voted.cut):  # what is left out is not cut
+        rest = [replace(c, values=tuple(v for v in c.values if v.key not in gone)) for c in candidates]
+        voted = merge(rest, tool, options.optional_share)
     voted = replace(voted, parameters=tuple(kept))
     return replace(call, voted=voted, groundings=groundings, ungrounded=tuple(paths), left_out=tuple(left_out))
 

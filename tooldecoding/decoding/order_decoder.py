@@ -18,7 +18,7 @@ from tooldecoding.decoding.order_tree import Order, OrderTree, Values, shared_ke
 from tooldecoding.decoding.value_decoder import ValueDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Beginning, Branch, Tally
-from voting import CandidateCall, VotedCall, agrees, draw_orders, order_ranks
+from voting import STOPPED, CandidateCall, VotedCall, agrees, draw_orders, is_settled, order_ranks
 
 
 class OrderDecoder:
@@ -55,6 +55,8 @@ class OrderDecoder:
         self._keep_branches = keep_branches
         self._finished: dict[Order, CandidateCall] = {}
         self._kept: dict[frozenset[tuple[str, str]], tuple[CandidateCall, Branch]] = {}
+        self._is_settled = False
+        """Whether the orders that are still decoded can no longer change the vote."""
         self._places = {p.name: place for place, p in enumerate(tool.spec.parameters)}
 
     @property
@@ -65,14 +67,13 @@ class OrderDecoder:
 
     async def decode(self, branch: Branch) -> tuple[CandidateCall, ...]:
         """Decode the orders behind the name and bracket; a candidate for each."""
-        limit = _value_limit(self._options.max_value_tokens, branch.room_behind, self._tool)
-        values = ValueDecoder(self._tool, self._drafts, limit)
+        values = ValueDecoder(self._tool, self._drafts, self._options, self._longest, lambda: self._is_settled)
         keys = self._keys_to_draft() if branch.can_escort else []
         branch, *others = await branch.forks(1 + len(keys), beginning=self.beginning)
         drafting = dict(zip(keys, others, strict=True))
         # first, so that orders can use what they have found behind a pass
         tasks = [await Spawn(self._draft(drafting, key, values)) for key in keys]
-        tree = OrderTree(self._tool, values, partial(self._finish, values))
+        tree = OrderTree(self._tool, values, partial(self._finish, values), self._stop)
         await together([tree.decode(branch, self._orders)])
         for task in tasks:
             task.cancel()
@@ -108,15 +109,33 @@ class OrderDecoder:
                 branch.end()
         return own
 
+    def _longest(self, key: str) -> int:
+        """The longest literal of a key, in characters, that an order has written to its end; 0 if none has."""
+        values = (value for candidate in self._finished.values() for value in candidate.values)
+        return max((len(v.text) for v in values if v.key == key and not v.truncated), default=0)
+
     def _rank(self, candidate: CandidateCall) -> tuple[int, ...]:
         return order_ranks(candidate.order, self._places)
 
     async def _finish(self, decoder: ValueDecoder, branch: Branch, order: Order, required: Values) -> None:
         """Decode the optional keys of an order, and note its candidate."""
         values = await self._with_optional_keys(decoder, branch, required)
+        if values and values[-1].why == STOPPED:
+            self._stop(branch, [order], values)
+        else:
+            self._note(self._candidate(branch, order, values), branch)
+
+    def _stop(self, branch: Branch, orders: Sequence[Order], values: Values) -> None:
+        """Note orders that could no longer change the vote."""
+        for order in orders:
+            self._finished[order] = self._candidate(branch, order, values)
+        branch.end()
+
+    def _candidate(self, branch: Branch, order: Order, values: Values) -> CandidateCall:
         name, call_format = self._tool.spec.name, self._tool.call_format
-        text = call_format.call_text(name, [call_format.key(v.key) + v.text for v in values], self._number)
-        self._note(CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels), branch)
+        written = [call_format.key(v.key) + v.text for v in values if not v.is_lost]
+        text = call_format.call_text(name, written, self._number)
+        return CandidateCall(name, order, values, text, branch.all_ids, branch.all_labels)
 
     async def _with_optional_keys(self, decoder: ValueDecoder, branch: Branch, values: Values) -> Values:
         """Let the model choose among the unused keys and the end of the call until it ends it (paper, section 3.1)."""
@@ -125,13 +144,18 @@ class OrderDecoder:
             number, _ = await branch.choose(self._tool.optional_keys(unused, first=not values))
             if number == len(unused):
                 return values
-            values = (*values, await decoder.decode(branch, unused.pop(number), self._tool.left(())))
+            value = await decoder.decode(branch, unused.pop(number), self._tool.left(()))
+            values = (*values, value)
+            if value.why == STOPPED:
+                return values
         branch.write(self._tool.call_format.end_of(not values))
         return values
 
     def _note(self, candidate: CandidateCall, branch: Branch) -> None:
         """Note a decoded order; of orders with the same values the branch nearest to documentation order is kept."""
         self._finished[candidate.order] = candidate
+        coming, share = len(self._orders) - len(self._finished), self._options.optional_share
+        self._is_settled = coming > 0 and is_settled([*self._finished.values()], coming, self._tool.spec, share)
         values = frozenset((v.key, v.text) for v in candidate.values)
         known = self._kept.get(values)
         if not self._keep_branches or (known and self._rank(known[0]) < self._rank(candidate)):
@@ -140,10 +164,3 @@ class OrderDecoder:
         self._kept[values] = candidate, branch
         if known:
             known[1].end()
-
-
-def _value_limit(most: int, room: int | None, tool: CompiledTool) -> int:
-    """Return the limit of tokens of a value so that a call with all keys fits in the room."""
-    if room is None:
-        return most
-    return max(1, min(most, (room - tool.shortest) // max(1, len(tool.spec.parameters))))

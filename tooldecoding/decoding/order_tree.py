@@ -16,7 +16,7 @@ from tooldecoding.decoding.compiled_tools import CompiledTool
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.value_decoder import ValueDecoder
 from tooldecoding.tokens.branch import Branch
-from voting import CandidateValue
+from voting import STOPPED, CandidateValue
 
 Order = tuple[str, ...]
 """The required keys of a tool in one sequence."""
@@ -39,11 +39,14 @@ class OrderTree:
     ----------
     finish : callable
         Decodes the rest of a call behind its required keys; awaited once for each order.
+    stop : callable
+        Is called instead with orders that could no longer change the vote, and the branch of them all.
     """
 
     tool: CompiledTool
     decoder: ValueDecoder
     finish: Callable[[Branch, Order, Values], Awaitable[None]]
+    stop: Callable[[Branch, Sequence[Order], Values], None]
 
     async def decode(self, branch: Branch, orders: Sequence[Order], values: Values = ()) -> None:
         """Inject the keys that all orders have next, then go on where they part.
@@ -61,7 +64,11 @@ class OrderTree:
         for number, key in enumerate(keys, 1):
             branch.write((tool.call_format.separator if values else "") + tool.call_format.key(key))
             left = tool.left(orders[0][len(values) + 1 :])
-            values = (*values, await self.decoder.decode(branch, tool.spec.parameter(key), left, keys[number:]))
+            value = await self.decoder.decode(branch, tool.spec.parameter(key), left, keys[number:])
+            values = (*values, value)
+            if value.why == STOPPED:
+                self.stop(branch, orders, values)
+                return
         if len(values) == len(orders[0]):
             await self.finish(branch, orders[0], values)
             return

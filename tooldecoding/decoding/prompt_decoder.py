@@ -51,7 +51,8 @@ class DecodedPrompt(NamedTuple):
     answer : Answer
         The free text without marks.
     cut : bool
-        Whether the free text ended at its limit, or a call is left out because it goes beyond ``max_tokens``.
+        Whether a limit has cut the answer: free text, the last call, a call that goes beyond ``max_tokens`` and is left
+        out, or calls beyond ``max_calls``.
     repeated : bool
         Whether the model wrote a call of this answer again: it is left out, and ended the answer.
     dialect : CallFormat or None
@@ -74,6 +75,8 @@ class DecodedPrompt(NamedTuple):
     asked: DecodedCall | None = None
     next_call_log_odds: Sequence[float] = ()
     left_out: DecodedCall | None = None
+    too_many: bool = False
+    """Whether the model wants calls beyond ``max_calls``."""
 
 
 _RATHER_RIGHT: Final = 0.5
@@ -222,13 +225,17 @@ class PromptDecoder:
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
             left_out = self._is_left_out(call, number, bool(asked))
             if left_out or asked:
-                for kept in (*committing, orders.branch_of(call.voted)):
-                    if kept is not None:
-                        kept.release()
+                self._release(committing, orders, call)
                 if left_out:
                     return decoded._replace(left_out=call)
                 return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
+            if call.cut:
+                self._release(committing, orders, call)
+                calls.append(call)
+                if self._stream is not None:
+                    self._stream.voted(call.shown(self._table.special.shown))
+                return DecodedPrompt(longer, calls, answer, True, False, self._dialect, None, self._log_odds)
             repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
             decoded_calls.append(call)
             # only what nobody said told it from another call
@@ -251,6 +258,15 @@ class PromptDecoder:
             called = None
             if not await self._goes_on(branch, next_call, Call(call.name, call.arguments)):
                 return decoded
+            if number + 1 >= self._options.max_calls:
+                branch.end()
+                return decoded._replace(cut=True, too_many=True)
+
+    def _release(self, committing: Sequence[Branch], orders: OrderDecoder, call: DecodedCall) -> None:
+        """Release the branches of a call behind which nothing is decoded."""
+        for kept in (*committing, orders.branch_of(call.voted)):
+            if kept is not None:
+                kept.release()
 
     def _is_left_out(self, call: DecodedCall, number: int, is_asked: bool) -> bool:
         """Whether a call is not made: its result ends the conversation, or it is likely made up.
@@ -302,8 +318,12 @@ class PromptDecoder:
         return most if most is None else most - len(self._table.encode_after(context, text.encode()))
 
     def _next_call(self, number: int) -> NextCallOdds | None:
-        """Return the choice between a further call, by its number, and the end; None if there is no choice."""
-        if not self._format.parallel or number >= self._options.max_calls:
+        """Return the choice between a further call, by its number, and the end; None if there is no choice.
+
+        Behind the last one that may be made the model is asked, too: the answer says whether it wants more. Not where
+        one call alone is asked for.
+        """
+        if not self._format.parallel or self._options.max_calls == 1:
             return None
         return self._tools.next_call(number, self._only)
 

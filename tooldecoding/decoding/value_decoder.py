@@ -1,25 +1,36 @@
 """Decodes one value: a choice among few literals, or a literal that the model writes freely."""
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec
 from lookup.grammar.literal_values import read_value
 from lookup.grammar.value_grammar import MAX_CLOSING, ValueGrammar
 from tooldecoding.decoding.compiled_tools import CompiledTool
+from tooldecoding.decoding.cut_values import LONG_CIRCLE, SHORT_CIRCLE, goes_in_circles, whole_part
 from tooldecoding.decoding.drafts import Drafts
 from tooldecoding.decoding.forgotten_escapes import with_escapes
 from tooldecoding.decoding.value_state import ValueState
+from tooldecoding.decoding.whole_numbers import number_in_full
+from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch
-from voting import CandidateValue
+from voting import STOPPED, CandidateValue
+
+_AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
+_NO_ROOM: Final = "the value does not fit in the model's context and is cut there"
+_IN_CIRCLES: Final = "the value goes round in circles and is cut there"
 
 
 class _Literal(NamedTuple):
-    """A literal, the log-probabilities of the tokens that the model chose for it, and whether it was cut off."""
+    """A literal, the log-probabilities of the tokens that the model chose for it, and why it is cut, if it is.
+
+    ``is_whole``: whether the text stands as it is, though it is cut; else what is whole of it does.
+    """
 
     text: str
     logprobs: list[float]
-    truncated: bool = False
+    cut: str = ""
+    is_whole: bool = False
 
 
 class ValueDecoder:
@@ -27,19 +38,35 @@ class ValueDecoder:
 
     Parameters
     ----------
-    max_tokens : int
-        A value that is written freely is closed behind so many tokens.
+    ended : callable
+        Takes a key, and returns the longest literal, in characters, that an order has written to its end for it; 0 if
+        none has.
+    settled : callable
+        Whether no order that is still decoded can change the vote.
     """
 
-    def __init__(self, tool: CompiledTool, drafts: Drafts, max_tokens: int) -> None:
+    def __init__(
+        self,
+        tool: CompiledTool,
+        drafts: Drafts,
+        options: DecodeOptions,
+        ended: Callable[[str], int] = lambda key: 0,
+        settled: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._tool = tool
         self._drafts = drafts
-        self._max_tokens = max_tokens
+        self._max_value_tokens = options.max_value_tokens
+        self._max_tokens = options.max_tokens
+        self._ended = ended
+        self._settled = settled
 
     async def decode(
         self, branch: Branch, spec: ParameterSpec, left: int, next_keys: Sequence[str] = ()
     ) -> CandidateValue:
         """Decode the value behind a key.
+
+        If it is cut, it is closed on the branch where it stands. One that is ``STOPPED`` is not closed: nothing more is
+        decoded on this branch.
 
         Parameters
         ----------
@@ -53,14 +80,20 @@ class ValueDecoder:
         if grammar.choices is not None:
             members = _fitting(grammar.choices, _room(branch, left))
             number, logprobs = await branch.choose(self._tool.members(spec, members), as_written=True)
-            literal = _Literal(members[number], logprobs)
+            cut = "" if len(members) == len(grammar.choices) else _NO_ROOM
+            literal = _Literal(members[number], logprobs, cut, is_whole=True)
         else:
             literal = await self._write(branch, spec, grammar, left, next_keys)
-        self._drafts.note(spec.name, literal.text)
         mean = sum(literal.logprobs) / len(literal.logprobs) if literal.logprobs else 0.0
-        value = read_value(literal.text, spec, self._tool.call_format.notation)
-        chosen = max(1, len(literal.logprobs))
-        return CandidateValue(spec.name, value, literal.text, mean, literal.truncated, chosen)
+        chosen, notation = max(1, len(literal.logprobs)), self._tool.call_format.notation
+        if literal.cut and not literal.is_whole:
+            value, text = None, ""
+            if literal.cut != STOPPED:
+                value, text = whole_part(literal.text, spec, grammar, notation)
+        else:
+            value, text = read_value(grammar.with_plain_integers(literal.text), spec, notation), literal.text
+            self._drafts.note(spec.name, text)
+        return CandidateValue(spec.name, value, text, mean, bool(literal.cut), chosen, literal.cut)
 
     async def _write(
         self, branch: Branch, spec: ParameterSpec, grammar: ValueGrammar, left: int, next_keys: Sequence[str]
@@ -71,25 +104,51 @@ class ValueDecoder:
         self._drafts.watch(spec.name, state)
         branch.draft = lambda: "" if state.tail else self._drafts.expected(spec, state.text, next_keys)
         logprobs: list[float] = []
-        while True:
+        changed = cut = ""
+        while not state.closed and not cut:
+            if self._is_decided(spec.name, state.text):
+                branch.draft = None
+                return _Literal(state.text, logprobs, STOPPED)
             if not state.limit(_room(branch, left)):
-                branch.write(state.cut_off())
+                cut = _NO_ROOM
                 break
+            is_over = self._is_over(branch, len(logprobs)) and not state.finish_character()
             pick = await branch.next_token(state)
-            escaped = await with_escapes(branch, state, pick, self._drafts.prompt)
-            logprobs.append(pick.logits.logprob(pick.logits.best if escaped else pick.token))
-            kept = state.write(escaped or pick.piece)
-            if state.closed or escaped:
+            if state.is_crowded or (is_over and not state.ends_with(pick.piece)):
+                cut = _NO_ROOM if state.is_crowded else _AT_LIMIT
+                break
+            number = await number_in_full(branch, state, pick)
+            changed = changed or (number.why if number else "")
+            instead = number.piece if number else await with_escapes(branch, state, pick, self._drafts.prompt)
+            logprobs.append(pick.logits.logprob(pick.logits.best if instead else pick.token))
+            kept = state.write(instead or pick.piece)
+            if state.closed or instead:
                 branch.keep(kept, "free")
             else:
                 branch.take(pick, "free")
-            if state.closed:
-                break
-            if len(logprobs) >= self._max_tokens and not state.finish_character():
-                branch.write(state.cut_off())
-                break
+            if number and number.piece:
+                state.end_number()
+            least = SHORT_CIRCLE if self._ended(spec.name) else LONG_CIRCLE
+            if not state.closed and goes_in_circles(state.text, least, self._drafts.prompt):
+                cut = _IN_CIRCLES
         branch.draft = None
-        return _Literal(state.text, logprobs, not state.closed)
+        text = state.text
+        if cut:
+            branch.write(state.cut_off())
+        return _Literal(text, logprobs, cut or changed, is_whole=not cut)
+
+    def _is_over(self, branch: Branch, written: int) -> bool:
+        """Whether a value has as many tokens as it may have, or the answer has."""
+        most, whole = self._max_value_tokens, self._max_tokens
+        return (most is not None and written >= most) or (whole is not None and len(branch.ids) >= whole)
+
+    def _is_decided(self, key: str, text: str) -> bool:
+        """Whether the vote is settled, and a value is certainly another one than those that have ended."""
+        return self._settled() and len(text) > self._ended(key) + _LONGER
+
+
+_LONGER: Final = 16
+"""Characters by which a value is longer than all that have ended, before its order is stopped: so it is another one."""
 
 
 def _room(branch: Branch, left: int) -> int:

@@ -5,16 +5,21 @@ A value ends in one of three ways:
 1. The model writes what may follow a value in the call format, a separator or the end of the call, behind a whole
    literal. Which of them it writes plays no part: another key may be injected next, of which the model knows nothing.
 2. The literal is whole and cannot be longer, such as a text behind its closing quote in JSON.
-3. It has as many tokens as are allowed. Then it is closed by force, and reported as truncated (``cut_off``).
+3. It is cut: a limit of tokens ends it, or it goes round in circles. Then it is closed by force (``cut_off``), so that
+   the call can be read, and what is whole of it is kept (``cut_values``).
 """
 
 import codecs
 from typing import NamedTuple
 
+from lookup.grammar.number_here import NUMBER_CHARACTERS, NumberHere
 from lookup.grammar.value_grammar import MAX_CLOSING, ValueGrammar
 from tooldecoding.formats.call_format import CallFormat
 
 _EVERY_BYTE = frozenset(range(256))
+_SCALED = frozenset(".eE")
+_IN_SCALED = frozenset(NUMBER_CHARACTERS)
+_MOST_DIGITS = 64
 _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
 
@@ -62,6 +67,8 @@ class ValueState:
         The bytes of an unfinished character behind them.
     closed : bool
         Whether the model has ended the value.
+    is_crowded : bool
+        Whether a piece was refused since the last one that was written, for want of room alone.
     """
 
     def __init__(self, grammar: ValueGrammar, call_format: CallFormat) -> None:
@@ -77,6 +84,8 @@ class ValueState:
         self._needed = len(self._grammar.close(self.text).encode())
         self._finishing = False
         self._last: tuple[bytes, Step | None] | None = None
+        self._is_number_whole = self._is_in_full = False
+        self.is_crowded = False
 
     def __call__(self, piece: bytes) -> Step | None:
         """Return the effect of a piece of text, or None if the value would become impossible, or too long to close."""
@@ -88,6 +97,7 @@ class ValueState:
     def _fitting(self, step: Step) -> Step | None:
         """Return a step with what it needs, or None if there is no room for it."""
         if step.closed:
+            self.is_crowded |= len(step.value.encode()) > self._room
             return step if len(step.value.encode()) <= self._room else None
         text, missing = self.text + step.value, _missing(step.tail)
         behind = self._grammar.characters_behind(text, step.tail) if missing else ("",)
@@ -96,8 +106,11 @@ class ValueState:
             needed = missing + len(closing[len(character) :].encode())
             whole = (text + closing).removesuffix(self._format.value_mark)
             begin = max(0, len(self.text) - self._format.longest_mark)
-            if needed < self._room and not self._format.mark_inside(whole, begin):
+            if self._format.mark_inside(whole, begin):
+                continue
+            if needed < self._room:
                 return step._replace(needed=needed)
+            self.is_crowded = True
         return None
 
     def limit(self, room: int) -> bool:
@@ -122,6 +135,7 @@ class ValueState:
             raise RuntimeError(f"text {piece!r} was admitted and then refused")
         kept = step.value.encode()[len(self.tail) :]
         self._last = None
+        self._is_number_whole = self._is_in_full = self.is_crowded = False
         self.text += step.value
         self.tail = step.tail
         self.closed = step.closed
@@ -132,6 +146,30 @@ class ValueState:
     def has_escapes(self) -> bool:
         """Whether a backslash would begin an escape here, as between quotes."""
         return self._grammar.possible(self.text + "\\\\") and not self._grammar.possible(self.text + "\\d")
+
+    @property
+    def number(self) -> NumberHere | None:
+        """What is written of a number that stands here, or may begin here; None where no number may."""
+        return None if self.tail else self._grammar.number_behind(self.text)
+
+    def number_kept(self, piece: bytes) -> bytes | None:
+        """As ``kept``, for the rest of a number that the model writes so to its end; admitted from now on."""
+        self._last, self._is_in_full = None, True
+        return self.kept(piece)
+
+    def ends_number(self, piece: bytes) -> bool:
+        """Whether a number may end behind an admitted piece."""
+        here = self._grammar.number_inside(self.text + piece.decode())
+        return here is not None and here.may_end
+
+    def end_number(self) -> None:
+        """From now on admit no further digit of the number that stands here."""
+        self._last, self._is_number_whole = None, True
+
+    def ends_with(self, piece: bytes) -> bool:
+        """Whether the value ends with an admitted piece, or before its end."""
+        step = self(piece)
+        return step is not None and step.closed
 
     def kept(self, piece: bytes) -> bytes | None:
         """Return a piece if it is admitted, and there is room for it with a token for each byte; else None."""
@@ -168,12 +206,20 @@ class ValueState:
         if ended is not None:
             return ended
         text = self.text + new
-        if self._holds_mark(text, len(new)):
+        if self._holds_mark(text, len(new)) or (self._is_number_whole and new[:1] in NUMBER_CHARACTERS):
             return None
-        if not self._grammar.possible(text):
+        if not self._grammar.possible(text) or (not self._is_in_full and self._is_half_integer(text)):
             return None
         whole = bool(new) and not tail and self._grammar.complete(text) and not self._grammar.extendable(text)
-        return Step(new, tail, whole)
+        # the model may go on with a number, and that is told
+        return Step(new, tail, whole and not (text[-1].isdigit() and self._grammar.number_inside(text)))
+
+    def _is_half_integer(self, text: str) -> bool:
+        """Whether an integer has a fraction, or a begun exponent, that may lead nowhere: it must be read on first."""
+        if not _SCALED.intersection(text[-_MOST_DIGITS:]) or text[-1] not in _IN_SCALED:
+            return False
+        here = self._grammar.number_inside(text)
+        return here is not None and here.is_whole and not here.may_end and not _SCALED.isdisjoint(here.written)
 
     def _ended_inside(self, new: str) -> Step | None:
         """Return the step if the value ends before one of the characters ``new`` and the rest may follow a value."""

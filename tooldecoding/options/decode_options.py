@@ -94,10 +94,15 @@ class DecodeOptions:
     seed: Annotated[int, Bounds(ge=-(2**63), lt=2**63)] = option(
         0, "Seed of the shuffled orders, and of sampled text.", expected="a whole number of 64 bits"
     )
-    max_value_tokens: Count = option(512, "Tokens after which a free value is closed and reported.")
+    max_value_tokens: Count | None = option(
+        None,
+        "Most tokens of a value that the model writes freely; a longer one is cut, and its call is not valid.",
+        metavar="N",
+        default_text="what max_tokens and the context leave",
+    )
     max_text_tokens: Count = option(1024, "Most tokens of free text (tool choice auto and none).")
     max_tokens: Count | None = option(
-        None, "Most tokens of the whole answer; a call that goes beyond is left out.", metavar="N"
+        None, "Most tokens of the whole answer; a call that goes beyond is cut or left out.", metavar="N"
     )
     max_thinking_tokens: CountOrNone = option(
         2048, "Most tokens that a model thinks before it answers; 0 closes its thinking at once."
@@ -107,7 +112,7 @@ class DecodeOptions:
     top_k: CountOrNone = option(0, "Free text is sampled from so many of the likeliest tokens; 0 for all.")
     repetition_penalty: Positive = option(1.0, "Divides the logits of tokens that free text repeats; 1 is none.")
     stop: tuple[str, ...] = option((), "Text that ends free text.", metavar="TEXT", expected="texts")
-    max_calls: Count = option(16, "Most parallel calls, in formats that allow several.")
+    max_calls: Count = option(16, "Most parallel calls, in formats that allow several; with more the answer is cut.")
     next_call_threshold: Annotated[float, Bounds(ge=-math.inf)] | None = option(
         None,
         "Another call follows if the model writes one, or if its log-odds are above this when it is asked beside the "

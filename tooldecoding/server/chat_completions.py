@@ -16,6 +16,7 @@ from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body
 from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row, to_api_error
+from tooldecoding.server.json_answer import answer_text
 from tooldecoding.server.monitoring import log
 from tooldecoding.server.request_parser import ParsedRequest, RequestParser
 from tooldecoding.server.scheduler import Job, Scheduler
@@ -96,12 +97,10 @@ class ChatAnswer:
         yield {**last, "tooldecoding": self._details(result)}
 
     def _reply(self, result: DecodeResult) -> ChatMessage:
-        """Return the message; an answer in JSON is its text, and a value that was closed at its limit has cut it."""
-        cut = result.cut or any(p.truncated for call in result.calls for p in call.voted.parameters)
+        """Return the message; an answer in JSON is its text."""
         if self._parsed.as_content:
-            content = "".join(result.call_format.render_call(c.name, c.arguments) for c in result.calls)
-            result = replace(result, calls=(), answer=result.answer._replace(content=content))
-        return self._pieces.whole(replace(result, cut=cut))
+            result = replace(result, calls=(), answer=result.answer._replace(content=answer_text(result)))
+        return self._pieces.whole(result)
 
     def _text(self, text: str) -> Iterator[Row]:
         text = self._space + text

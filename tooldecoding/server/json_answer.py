@@ -12,10 +12,12 @@ from lookup.documents.forms.json_tools import read_schema_tool
 from lookup.schema.document import Document
 from lookup.schema.normal import Objects
 from lookup.schema.value_schema import value_schema
+from tooldecoding.chat.reply import open_json
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor, ReadCall
 from tooldecoding.options import DecodeOptions
+from tooldecoding.result import DecodeResult
 
 NAME: Final = ""
 """The name of the call, which is not written."""
@@ -24,9 +26,6 @@ ANY_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
 """The schema of an answer that may be any object."""
 
 _NO_OBJECT: Final = "json_schema: expected the schema of an object with properties"
-
-_CLOSING: Final = 16
-"""Tokens that closing an object may take."""
 
 _OBJECT: Final = "object"
 """The key of such an answer, which is not written either."""
@@ -79,15 +78,16 @@ class AnswerOptions(DecodeOptions):
 
 
 def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeOptions:
-    """Return the options of an answer by a schema.
-
-    Any object is one value: it may be as long as a text, and is closed where it would not fit in the answer.
-    """
+    """Return the options of an answer by a schema; any object is one value."""
     answer = AnswerOptions(**vars(options) | {"tool_choice": NAME})
-    if schema != ANY_OBJECT:
-        return answer
-    most = options.max_text_tokens if options.max_tokens is None else options.max_tokens - _CLOSING
-    return replace(answer, call_format=JSON_OBJECT, max_value_tokens=max(1, most))
+    return replace(answer, call_format=JSON_OBJECT) if schema == ANY_OBJECT else answer
+
+
+def answer_text(result: DecodeResult) -> str:
+    """Return the JSON that a result holds. It is not closed if it is cut, and empty if nothing of it is whole."""
+    if not any(call.cut for call in result.calls):
+        return "".join(result.call_format.render_call(call.name, call.arguments) for call in result.calls)
+    return "".join(open_json(call) for call in result.calls if call.arguments)
 
 
 def answer_schema(response_format: Mapping[str, Any] | None) -> tuple[Mapping[str, Any] | None, bool]:

@@ -214,11 +214,7 @@ class RequestParser:
             given["max_calls"] = 1
         if body.most_tokens is not None:
             given |= {"max_tokens": body.most_tokens, "max_text_tokens": body.most_tokens}
-        options = changed(self._decoder.options, given)
-        if options.max_tokens is None:
-            return options
-        # a call with a longer value would be left out
-        return replace(options, max_value_tokens=min(options.max_value_tokens, options.max_tokens))
+        return changed(self._decoder.options, given)
 
     def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
         """Return the request for an answer in JSON."""

@@ -82,13 +82,15 @@ class _Answer:
             self._finish = choice["finish_reason"] or self._finish
 
     def end(self) -> Iterator[Row]:
-        """Yield the last events."""
+        """Yield the last events; of an answer that is cut, the last item is."""
+        if self._open is not None and "status" in self._open and self._finish == "length":
+            self._open["status"] = "incomplete"
         yield from self._closed()
         status = "completed"
         if "error" in self._last:
             status = "failed"
-        elif self._finish == "length" and self._asked.max_output_tokens:
-            status = "incomplete"  # by the client's own limit; ``tooldecoding.cut`` tells of the server's limits, too
+        elif self._finish == "length":
+            status = "incomplete"
         yield self._row(f"response.{status}", response=self._resource(status))
 
     def _row(self, kind: str, **fields: Any) -> Row:

@@ -1,0 +1,104 @@
+"""Numbers to their ends: what comes out is the number that the model writes, or the call says that it is not.
+
+Held to what is permitted, a model that writes ``1.5e3`` where an integer is wanted would write ``1``, and one that
+writes ``150`` where 100 is the most ``15``. So where the likeliest token goes on with a number and is refused, the
+number is read on to its end. If it may stand there in another spelling, it is written so; else the value is cut::
+
+    integer             1      wants .5e3    1.5e3        is 1500
+    from 0 to 1                wants 5e-5    0.00005      in other digits
+    integer             1      wants .5      1 is cut     no integer begins with 1.5
+    at most 100         15     wants 0       15 is cut
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Final, NamedTuple
+
+from tooldecoding.decoding.value_state import ValueState
+from tooldecoding.tokens.branch import Branch, Pick
+
+_GOES_ON: Final = re.compile(r"(?:[-+0-9._*/]|[eE](?![A-Za-z])|[xX](?=[0-9A-Fa-f]|$))+")
+"""What belongs to a number, or changes it: digits, an exponent, a sum, a date; no unit or comma."""
+_NUMBER: Final = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?")
+_MOST_TOKENS: Final = 24
+"""Tokens of a number that are read on."""
+_MOST_DIGITS: Final = 320
+_LARGEST: Final = 1_000
+"""Exponents beyond it are of no number that any schema allows."""
+
+
+class WholeNumber(NamedTuple):
+    """What becomes of a number with which the model goes on.
+
+    Attributes
+    ----------
+    piece : bytes
+        What is written of it in place of the picked token, to its end; empty for the picked token.
+    why : str
+        Why the value is cut; empty if it is not.
+    """
+
+    piece: bytes
+    why: str = ""
+
+
+async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> WholeNumber | None:
+    """Return what is written of the number with which the model goes on; None if the picked token writes that."""
+    if pick.token == pick.logits.best or (here := state.number) is None:
+        return None
+    piece = _piece(branch, pick.logits.best)
+    found = _GOES_ON.match(piece)
+    if found is None or (not here.written and not re.search("[0-9.]|^[-+]$", found[0])):
+        return None
+    goes_on, picked = found[0], pick.piece.decode(errors="replace")
+    if picked.startswith(goes_on):
+        return None
+    if state.kept(goes_on.encode()):
+        return WholeNumber(goes_on.encode())
+    written = here.written + goes_on
+    if found.end() == len(piece):
+        written += await _rest(branch, pick.logits.best)
+    for spelling in (written, *_spellings(written)):
+        rest = spelling.removeprefix(here.written).encode()
+        if rest and spelling.startswith(here.written) and state.number_kept(rest) and state.ends_number(rest):
+            return WholeNumber(rest)
+    return WholeNumber(b"", f"the model writes {written!r:.60}, which the documentation does not allow here")
+
+
+async def _rest(branch: Branch, token: int) -> str:
+    """Return how the model goes on with a number behind a token."""
+    path, rest = [token], ""
+    while len(path) < _MOST_TOKENS:
+        [behind] = await branch.fed.after([path])
+        piece = (branch.table.texts[behind.best] or b"").decode(errors="replace")
+        found = _GOES_ON.match(piece)
+        if found is None:
+            break
+        rest += found[0]
+        if found.end() < len(piece):
+            break
+        path.append(behind.best)
+    return rest
+
+
+def _spellings(written: str) -> list[str]:
+    """Return the number in other spellings; none if it is no number."""
+    if not _NUMBER.fullmatch(written) or len(written) > _MOST_DIGITS:
+        return []
+    try:
+        number = Decimal(written)
+    except InvalidOperation:
+        return []
+    if abs(number.adjusted()) > _LARGEST:
+        return []
+    sign, digits, _ = number.as_tuple()
+    plain = f"{number:f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    fraction = "".join(map(str, digits)).rstrip("0") or "0"
+    return [plain, f"{'-' * sign}0.{fraction}e{number.adjusted() + 1}"]
+
+
+def _piece(branch: Branch, token: int) -> str:
+    """Return what a token writes behind the pending text; empty if it writes something else."""
+    text, pending = branch.table.texts[token] or b"", branch.pending.text
+    return text[len(pending) :].decode(errors="replace") if text.startswith(pending) else ""
