@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from lookup.dictionary import LookupDictionary, ParameterSpec, ToolSpec, ValueType
+from tooldecoding.result import DecodeResult
 from voting import CandidateCall, CandidateValue, TypeCheckError, VotedCall, check_value, merge
 
 
@@ -24,6 +25,16 @@ def documented(name: str, required: Sequence[str] | None = None, description: st
     """Documentation of a tool, key -> schema; all keys are required unless said otherwise."""
     schema = {"type": "object", "properties": keys, "required": list(keys if required is None else required)}
     return {"name": name, "description": description, "parameters": schema}
+
+
+def sound(result: DecodeResult) -> bool:
+    """Whether all calls are valid, or the last one alone is not, because of cut values, and the answer says so."""
+    if result.valid:
+        return not any(call.cut for call in result.calls)
+    *made, last = result.calls
+    told = all(any(repr(key) in error for error in result.errors) for key in last.voted.cut)
+    others = [error for error in last.voted.errors if not any(repr(key) in error for key in last.voted.cut)]
+    return last.cut and result.cut and told and not others and all(call.voted.valid for call in made)
 
 
 def accepts(spec: ParameterSpec, value: Any) -> bool:

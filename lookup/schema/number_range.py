@@ -178,7 +178,8 @@ class Numbers:
         """What completes a text with a point or an exponent to an allowed integer: ``1.5`` by ``e1``."""
         if not _BEGINS_WHOLE.fullmatch(text):
             return
-        rests = ("", *"0123456789") if "e" in text.lower() or text.endswith(".") else ("", *(f"e{n}" for n in range(MAX_DIGITS)))
+        is_open = "e" in text.lower() or text.endswith(".")
+        rests = ("", *("0123456789" if is_open else (f"e{n}" for n in range(MAX_DIGITS))))
         for rest in rests:
             number = _whole_number(text + rest)
             if number is not None and abs(number) < 10**self._most_digits and self._allows(Fraction(number)):

@@ -62,7 +62,8 @@ def test_one_order_takes_a_pass_for_each_decision_and_several_those_of_the_longe
             one = engine()
             alone = decode(one, "go on\n", in_order(WEATHER, candidate.order), kind, order_limit=1, **fields)
             decisions = alone.counters.free_tokens + alone.counters.constrained_tokens
-            assert alone.counters.forward_passes == decisions + one.ahead
+            looks = sum("limit of tokens" in value.why for value in candidate.values)  # whether the value ends there
+            assert decisions + one.ahead <= alone.counters.forward_passes <= decisions + one.ahead + looks
             assert alone.calls[0].candidates[0].token_ids == candidate.token_ids
             seen.add(decisions)
             passes.append(alone.counters.forward_passes)
@@ -175,7 +176,7 @@ def test_a_value_that_goes_round_in_circles_takes_a_pass_for_each_draft(kind: st
     )
     assert outcome(plain) == outcome(drafted)
     assert plain.calls[0].voted.parameters[0].truncated and plain.counters.forward_passes >= most
-    assert plain.valid and "'x'" in plain.errors[0] and "limit of tokens" in plain.errors[0]
+    assert not plain.valid and plain.cut and "'x'" in plain.errors[0] and "limit of tokens" in plain.errors[0]
     assert drafted.counters.forward_passes <= most // 32 + 2 * len(circle) + 8
 
 

@@ -26,7 +26,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS, unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.testing import SyntheticDecoder
-from tools import PROMPTS, WEATHER, documented, lookup
+from tools import PROMPTS, WEATHER, documented, lookup, sound
 from voting import check_value
 
 MEMBERS: list[Any] = [
@@ -68,12 +68,13 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
         engine = eager if number == 1 else RandomEngine(table.texts, drawn, bias, can_roll_back)
         result = decode(engine, chance.choice(["x\n", "x ", "é"]), tools, kind, format=format, **fields)
         if not unreadable(CALL_FORMATS[format], lookup(*(tools[c.voted.name] for c in result.calls))):
-            assert result.valid, (result.text, result.errors)
+            assert sound(result), (result.text, result.errors)
         if format == "pythonic":
             read, written = None, [(call.name, call.arguments) for call in result.calls]
             with suppress(UnreadableCallError):
                 read = [(call.name, call.arguments) for call in decode_calls(result.text)]
-            assert result.valid == (read == written), (result.text, result.errors)
+            refused = any("reader of the format" in error for error in result.errors)
+            assert refused == (read != written), (result.text, result.errors)
         elif result.valid:
             found = get_api_call(result.text)
             assert found is not None and found.name == result.calls[0].name
@@ -81,7 +82,8 @@ def test_calls_are_valid_where_the_official_readers_find_them(seed: int, format:
             called, keys = tools[candidate.name], [v.key for v in candidate.values]
             assert len(keys) == len(set(keys)) and {p.name for p in called.required} <= set(keys)
             for value in candidate.values:
-                check_value(value.value, called.parameter(value.key))
+                if not value.truncated:
+                    check_value(value.value, called.parameter(value.key))
 
 
 def test_a_padded_vocabulary() -> None:
@@ -89,7 +91,7 @@ def test_a_padded_vocabulary() -> None:
     model = tiny_model("llama", len(tokenizer) + 400)  # random logits mostly prefer ids that the tokenizer lacks
     decoder = ToolDecoder(model, tokenizer, max_value_tokens=5)
     assert decoder.table.is_special(len(tokenizer) + 399) and decoder.table.join([len(tokenizer) + 399]) == b""
-    assert all(r.valid for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))
+    assert all(sound(r) for r in decoder.decode(PROMPTS, tools=lookup(WEATHER)))
 
 
 TOKENIZER = byte_level_tokenizer()
@@ -147,7 +149,7 @@ def test_the_shortest_call_is_what_is_reserved_and_never_exceeded(
             narrow.engine = engine = Measured(narrow.table.texts, room, bias)
             [result] = narrow.run([Request([5] * (1024 - room), tools, options)])
             assert engine.longest <= 1024
-            assert result.calls and all(call.voted.valid for call in result.calls), result.errors
+            assert result.calls and sound(result), result.errors
     with pytest.raises(PromptError, match=rf"{1025 - shortest} tokens .* context is 1024 tokens: 1 too many"):
         narrow.run([Request([5] * (1025 - shortest), tools, options)])
 
@@ -160,4 +162,4 @@ def test_an_optional_key_that_cannot_be_written_is_told_before_decoding(narrow: 
     wrong, *right = [Request([5], tools, each, dialects=True) for each in options]
     with pytest.raises(DocumentationError, match="tool 'Put': key 'tab': the member"):
         narrow.prompt_ids(wrong)
-    assert all(result.valid for result in narrow.run(right))
+    assert all(sound(result) for result in narrow.run(right))

@@ -44,7 +44,7 @@ def test_laws_of_every_vote(candidates: list[CandidateCall], copies: int, shuffl
     merged = merge(candidates, BOOK)
     assert merge(shuffler.sample(candidates, len(candidates)), BOOK) == merged
     types = [type(merged.arguments[key]) for key in KEYS]
-    assert types == [str, int, float] if merged.valid else merged.errors
+    assert types in ([str, int, float], [str, int, int]) if merged.valid else merged.errors  # a number may stay 1
     one = {v.key: v.value for v in candidates[0].values}
     merged = merge([candidates[0]] * copies, BOOK)
     assert merged.arguments.items() <= one.items()
@@ -72,7 +72,7 @@ CUT = candidate(GOOD | {"city": "aaaa"}, truncated=("city",))
         ([call(note=5)] * 3, {}, 3, True, ["'note'", "most candidates carry it"]),
         ([call(days="many")] * 2, {"days": "many"}, 2, False, ["'days'", "expected int"]),
         ([CUT, CUT, call()], {"city": "Rome"}, 1, True, []),  # a value that ended beats those that were cut off
-        ([CUT, CUT], {"city": "aaaa"}, 2, True, ["'city'", "limit of tokens"]),
+        ([CUT, CUT], {"city": "aaaa"}, 2, False, ["'city'", "limit of tokens"]),
     ],
 )
 def test_who_wins(calls: list[CandidateCall], changed: Any, votes: int, valid: bool, said: list[str]) -> None:
