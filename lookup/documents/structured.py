@@ -1,4 +1,4 @@
-"""Read documentation that is not text: parsed data, Python functions, pydantic models and other tool objects."""
+"""Read documentation that is not text: parsed data, Python functions and classes, and other tool objects."""
 
 import inspect
 import sys
@@ -25,7 +25,7 @@ _SCHEMAS: Final = ("args_schema", "inputSchema", "input_schema", "inputs", "para
 
 
 def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
-    """The tools of parsed data, a callable, a pydantic model, or a sequence of these, and what was not read.
+    """The tools of parsed data, a function, a class, or a sequence of these, and what was not read.
 
     DocumentationError as for ``lookup.extract``.
     """
@@ -120,7 +120,8 @@ def _read_live(reader: Callable[[Any], ToolSpec], entry: Any, place: str) -> lis
         tool = reader(entry)
     except DocumentationError as error:
         raise DocumentationError(f"{place}: {error}") from None
-    form = "pydantic model" if is_model(entry) else "Python callable" if _schema_of(entry) is None else "tool object"
+    plain = "Python class" if isinstance(entry, type) else "Python callable"
+    form = "pydantic model" if is_model(entry) else plain if _schema_of(entry) is None else "tool object"
     return [tool if tool.source else replace(tool, source=Source(form, place))]
 
 

@@ -70,6 +70,13 @@ class Spot(typing.TypedDict):
     day: typing.NotRequired[date]
 
 
+class Tree(typing.TypedDict):
+    """Holds trees."""
+
+    day: date
+    trees: "typing.NotRequired[list[Tree]]"
+
+
 class Pair(NamedTuple):
     x: int
     unit: Unit = Unit.C
@@ -141,6 +148,8 @@ VALUES: list[tuple[Any, Any, Any]] = [
     (date | None, "2024-02-29", date(2024, 2, 29)),
     (Spot, {"x": 1, "day": "2024-02-29"}, {"x": 1, "day": date(2024, 2, 29)}),
     (list[Spot] | None, [{"x": 1}], [{"x": 1}]),
+    (Tree, {"day": "2024-02-29", "trees": [{"day": "2024-02-29"}]},
+     {"day": date(2024, 2, 29), "trees": [{"day": date(2024, 2, 29)}]}),
     (Chain, {"corner": [0, 0], "rest": [{"x": 1}]}, {"corner": Corner.ORIGIN, "rest": [{"x": 1}]}),
     (Nested, {"spot": {"x": 1}, "corner": [0, 0]}, Nested({"x": 1}, Corner.ORIGIN)),
     (Pair, [1, "fahrenheit"], Pair(1, Unit.F)),

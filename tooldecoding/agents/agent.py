@@ -74,7 +74,8 @@ class Agent:
     Parameters
     ----------
     tools : sequence of AgentTool or callable
-        Those of ``McpServers``, and Python functions.
+        Those of ``McpServers``, Python functions, also async ones, and dataclasses, ``TypedDict``s and pydantic models,
+        of which a call makes one.
     approve : callable, optional
         Takes the event of a call and returns whether the tool is run; by default every call is. A text refuses the
         call, and is what the model is told; of one that is refused without a text it is told that the user did so.

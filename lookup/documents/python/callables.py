@@ -1,4 +1,4 @@
-"""Read live Python functions and pydantic models from their type hints, not from their source."""
+"""Read live Python functions, dataclasses and pydantic models from their type hints, not from their source."""
 
 import copy
 import inspect

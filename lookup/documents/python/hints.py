@@ -2,6 +2,7 @@
 
 import collections.abc
 import dataclasses
+import inspect
 import json
 import sys
 import types
@@ -115,7 +116,7 @@ def _readable_class(hint: type, around: frozenset[Any]) -> Any:
             return hint
         return _members(hint, {_key(member.value): member for member in reversed(hint)}, set())
     if hint in around:
-        return hint
+        return hint if _is_read(hint) else _read_later(hint)
     around |= {hint}
     if is_typed_dict(hint):
         return _readable_dict(hint, around)
@@ -125,11 +126,10 @@ def _readable_class(hint: type, around: frozenset[Any]) -> Any:
 
 
 def _readable_dict(hint: Any, around: frozenset[Any]) -> Any:
-    """A ``TypedDict`` as one of ``typing_extensions``: before Python 3.12 pydantic reads no other."""
+    """A ``TypedDict`` as one that pydantic reads."""
     given = typed_dict_fields(hint)
     inside = {key: _readable(field.hint, around) for key, field in given.items()}
-    is_read = type(hint).__module__ != "typing" or sys.version_info >= (3, 12)
-    if is_read and all(inside[key] is field.hint for key, field in given.items()):
+    if _is_read(hint) and all(inside[key] is field.hint for key, field in given.items()):
         return hint
     keys = {
         key: typing.Required[each] if given[key].required else typing.NotRequired[each] for key, each in inside.items()
@@ -139,18 +139,37 @@ def _readable_dict(hint: Any, around: frozenset[Any]) -> Any:
     return made
 
 
+def _is_read(hint: type) -> bool:
+    """Whether pydantic reads a class: before Python 3.12 no ``TypedDict`` but that of ``typing_extensions``."""
+    return type(hint).__module__ != "typing" or not is_typed_dict(hint) or sys.version_info >= (3, 12)
+
+
+def _read_later(hint: type) -> Any:
+    """A ``TypedDict`` within itself."""
+    from pydantic import AfterValidator
+
+    def read(found: dict[str, Any]) -> Any:
+        return adapter(hint).validate_json(json.dumps(found), strict=True)
+
+    return Annotated[dict[str, Any], AfterValidator(read)]
+
+
 def _readable_dataclass(hint: Any, around: frozenset[Any]) -> Any:
     """A dataclass with a field that pydantic cannot read, as an object from which it is made."""
     from pydantic import AfterValidator
 
     hints = _hints_of(hint)
-    fields = {field.name: field for field in dataclasses.fields(hint) if field.init}
-    if hints is None or any(isinstance(each, dataclasses.InitVar) for each in hints.values()):
+    if hints is None:
         return hint
-    inside = {key: _readable(hints[key], around) for key in fields}
-    if all(each is hints[key] for key, each in inside.items()):
+    parameters = inspect.signature(hint).parameters
+    given = {key: each.type if isinstance(each := hints[key], dataclasses.InitVar) else each for key in parameters}
+    inside = {key: _readable(each, around) for key, each in given.items()}
+    if all(each is given[key] for key, each in inside.items()):
         return hint
-    keys = {key: typing.NotRequired[each] if _has_default(fields[key]) else each for key, each in inside.items()}
+    keys = {
+        key: each if parameters[key].default is inspect.Parameter.empty else typing.NotRequired[each]
+        for key, each in inside.items()
+    }
     made = TypedDict(hint.__name__, keys)  # type: ignore[misc]
     return Annotated[made, AfterValidator(lambda found: hint(**found))]
 
@@ -161,10 +180,6 @@ def _unqualified(hint: Any, required: bool) -> Field:
         required = required if said is None else said
         [hint] = typing.get_args(hint)
     return Field(hint, required)
-
-
-def _has_default(field: "dataclasses.Field[Any]") -> bool:
-    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
 
 
 def _hints_of(hint: Any) -> dict[str, Any] | None:
