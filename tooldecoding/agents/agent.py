@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.agent_tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
@@ -14,6 +14,9 @@ from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import changed
+
+_MOST_WRONG: Final = 1_000
+"""Characters of what is wrong with a call: it may show what the model wrote."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +180,10 @@ class Agent:
     def _outcome(self, called: Event, call: DecodedCall) -> tuple[str, Literal["ran", "failed", "refused"]]:
         """What the model is told of a call, and how it ended; the tool is run if the call is valid and approved."""
         if not call.voted.valid:
-            return f"error: the call is not valid and did not run: {'; '.join(call.voted.errors)}", "failed"
+            return (
+                f"error: the call is not valid and did not run: {'; '.join(call.voted.errors):.{_MOST_WRONG}}",
+                "failed",
+            )
         approved = self._approve is None or self._approve(called)
         if isinstance(approved, str) or not approved:
             return approved or "The user refused this call.", "refused"

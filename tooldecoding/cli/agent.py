@@ -61,10 +61,10 @@ class _Approval:
 
     def __init__(self, command: AgentCommand) -> None:
         self._command = command
+        there = sys.stdin and sys.stdin.isatty()  # None where standard input is closed
         self._nobody = (
-            "standard input was the question" if command.prompt == "-" else
-            "" if sys.stdin.isatty() else "there is no terminal"
-        )  # fmt: skip
+            "standard input was the question" if command.prompt == "-" else "" if there else "there is no terminal"
+        )
         self.missed = False
 
     def answer(self) -> str | None:
