@@ -29,9 +29,9 @@ def extract(source: Any, *, origin: str = "<text>", on_duplicate: OnDuplicate = 
 
     Parameters
     ----------
-    source : str, mapping, callable, pydantic model, or sequence of these
+    source : str, mapping, callable, class, or sequence of these
         Any text that contains documentation; or a parsed tool, a list of tools or a whole document; or Python
-        functions and pydantic models.
+        functions, dataclasses, ``TypedDict``s and pydantic models.
     origin : str
         The name of the source in error messages. If it ends in ``.json`` or ``.jsonl``, the text must be JSON; if it
         ends in ``.yaml`` or ``.yml``, it must be YAML.

@@ -19,6 +19,10 @@ class ConfigError(ToolDecodingError):
     """A setting is unknown or invalid."""
 
 
+class BindError(ToolDecodingError):
+    """The arguments of a call are not those of a function."""
+
+
 class MissingExtraError(ToolDecodingError):
     """A package of an optional extra is not installed."""
 

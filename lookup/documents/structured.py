@@ -1,4 +1,4 @@
-"""Read documentation that is not text: parsed data, Python functions, pydantic models and other tool objects."""
+"""Read documentation that is not text: parsed data, Python functions and classes, and other tool objects."""
 
 import inspect
 import sys
@@ -11,6 +11,7 @@ from lookup.dictionary import ToolSpec
 from lookup.documents.forms import OBJECT_FORMS
 from lookup.documents.forms.form import ObjectForm, claims, read_claim
 from lookup.documents.python.callables import read_callable, read_model
+from lookup.documents.python.hints import is_model
 from lookup.documents.text.text_reader import TextReader
 from lookup.errors import DocumentationError
 from lookup.literals.literal_reader import MAX_DEPTH
@@ -24,12 +25,12 @@ _SCHEMAS: Final = ("args_schema", "inputSchema", "input_schema", "inputs", "para
 
 
 def read(source: Any, origin: str) -> tuple[list[ToolSpec], list[Unread]]:
-    """The tools of parsed data, a callable, a pydantic model, or a sequence of these, and what was not read.
+    """The tools of parsed data, a function, a class, or a sequence of these, and what was not read.
 
     DocumentationError as for ``lookup.extract``.
     """
     listed = isinstance(source, Sequence) and not isinstance(source, str | bytes | bytearray)
-    if not (listed or isinstance(source, Mapping) or _is_model(source) or _is_instance(source) or callable(source)):
+    if not (listed or isinstance(source, Mapping) or is_model(source) or _is_instance(source) or callable(source)):
         raise DocumentationError(
             f"{origin}: expected a text, an object, a function, a pydantic model or a list of these, "
             f"found {type(source).__name__}"
@@ -85,7 +86,7 @@ def _reader(entry: Any) -> Callable[[Any], ToolSpec] | None:
         return lambda tool: tool
     if isinstance(entry, str | int | float | list | tuple | Mapping) or entry is None:
         return None
-    if _is_model(entry):
+    if is_model(entry):
         return read_model
     if _schema_of(entry) is not None:
         return _read_tool_object
@@ -97,7 +98,7 @@ def _schema_of(entry: Any) -> Any:
     if isinstance(entry, type) or inspect.isroutine(entry) or not isinstance(getattr(entry, "name", None), str):
         return None
     found = (getattr(entry, attribute, None) for attribute in _SCHEMAS)
-    return next((schema for schema in found if isinstance(schema, Mapping) or _is_model(schema)), None)
+    return next((schema for schema in found if isinstance(schema, Mapping) or is_model(schema)), None)
 
 
 def _read_tool_object(entry: Any) -> ToolSpec:
@@ -105,7 +106,7 @@ def _read_tool_object(entry: Any) -> ToolSpec:
     schema = _schema_of(entry)
     description = getattr(entry, "description", None)
     description = description if isinstance(description, str) else ""
-    if _is_model(schema):
+    if is_model(schema):
         return replace(read_model(schema), name=entry.name, description=description)
     tool = {"name": entry.name, "description": description, "parameters": schema}
     form = next((form for form in OBJECT_FORMS if form.claims(tool)), None)
@@ -119,14 +120,9 @@ def _read_live(reader: Callable[[Any], ToolSpec], entry: Any, place: str) -> lis
         tool = reader(entry)
     except DocumentationError as error:
         raise DocumentationError(f"{place}: {error}") from None
-    form = "pydantic model" if _is_model(entry) else "Python callable" if _schema_of(entry) is None else "tool object"
+    plain = "Python class" if isinstance(entry, type) else "Python callable"
+    form = "pydantic model" if is_model(entry) else plain if _schema_of(entry) is None else "tool object"
     return [tool if tool.source else replace(tool, source=Source(form, place))]
-
-
-def _is_model(entry: Any) -> bool:
-    """Whether it is a pydantic model class. If pydantic is not loaded, there is none."""
-    pydantic = sys.modules.get("pydantic")
-    return pydantic is not None and isinstance(entry, type) and issubclass(entry, pydantic.BaseModel)
 
 
 def _is_instance(entry: Any) -> bool:

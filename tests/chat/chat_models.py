@@ -28,7 +28,7 @@ MCP_STUB = [sys.executable, str(Path(__file__).parent / "mcp_stub.py")]
 
 _ANSWERS = """
 import json, sys
-tools, results = json.loads(sys.argv[1])
+tools, results, pages = json.loads(sys.argv[1])
 def answer(request, result):
     print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 sys.stdout.reconfigure(errors="surrogateescape")
@@ -39,8 +39,9 @@ for line in sys.stdin:
         answer(request, {"protocolVersion": request["params"]["protocolVersion"], "capabilities": {"tools": {}},
                          "serverInfo": {"name": "h", "version": "1"}})
     elif request.get("method") == "tools/list":
-        answer(request, {"tools": tools})
-        sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
+        page = pages.get((request.get("params") or {}).get("cursor") or "", {"tools": tools})
+        page is None or answer(request, page)
+        pages or sys.stderr.write("x" * 50_000_000 + "\\nflooded\\n")
     elif request.get("method") == "tools/call":
         result = results[request["params"]["name"]]
         print(result % request["id"], flush=True) if isinstance(result, str) else answer(request, result)
@@ -50,9 +51,12 @@ for line in sys.stdin:
 """
 
 
-def mcp_answering(tools: Sequence[Any], results: Any = None) -> list[str]:
-    """The command of a server that has these tools, whatever is wrong with them, and results by their names."""
-    return [sys.executable, "-c", _ANSWERS, json.dumps([tools, results])]
+def mcp_answering(tools: Sequence[Any], results: Any = None, pages: Any = None) -> list[str]:
+    """The command of a server that has these tools, whatever is wrong with them, and results by their names.
+
+    ``pages``: by the cursor that asks for it, empty for the first, the page that it sends; nothing for null.
+    """
+    return [sys.executable, "-c", _ANSWERS, json.dumps([tools, results, pages or {}])]
 
 
 def call(name: str, **arguments: Any) -> str:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from io import StringIO
 from typing import Any
@@ -121,11 +122,33 @@ def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     agent = Agent(decoder, [broken], approve=lambda asked: bool(seen.append(asked)))
     called, returned, *_ = agent.run("Go.")
     assert seen == [called] and returned.refused and "refused" in agent.messages[2]["content"]
+    agent = Agent(decoder, [broken], approve=lambda asked: "Not on Sundays.")
+    _, returned, *_ = agent.run("Go.")
+    assert returned.refused and returned.content == agent.messages[2]["content"] == "Not on Sundays."
     broken_off = Agent(decoder, [broken])
     next(broken_off.run("Go."))
     assert [*broken_off.run("And again?")][-1] == Event("end", "answer")
     with pytest.raises(ToolDecodingError, match="two tools are called 'add'"):
         Agent(decoder, [add, add])
+
+
+def test_a_call_that_is_not_valid_is_neither_asked_for_nor_run_and_the_model_is_told_why(decoder, monkeypatch):
+    ran: list[str] = []
+    says(decoder, ECHO)
+    chat = decoder.chat
+
+    def invalid(*given: Any, **options: Any) -> Any:
+        reply = chat(*given, **options)
+        calls = [replace(c, voted=replace(c.voted, valid=False, errors=("'text' is cut",))) for c in reply.calls]
+        return replace(reply, result=replace(reply.result, calls=tuple(calls)))
+
+    monkeypatch.setattr(decoder, "chat", invalid)
+    tool = AgentTool("echo", TOOL, lambda arguments: ran.append("ran") or "hello")
+    agent = Agent(decoder, [tool], approve=lambda asked: bool(ran.append("asked")))
+    called, returned, *_ = agent.run("Go.")
+    assert called.arguments == {"text": "hello"} and ran == []
+    assert returned.failed and not returned.refused and returned.content == agent.messages[2]["content"]
+    assert returned.content == "error: the call is not valid and did not run: 'text' is cut"
 
 
 @pytest.mark.parametrize(
@@ -167,6 +190,7 @@ class TestCommand:
             ((), "y\n", True),
             ((), "n\n", False),
             ((), "\n", False),
+            ((), "", False),
             (("--yes", "--min-confidence", "0"), None, True),
             (("--yes", "--min-confidence", "1"), None, False),
             (("--allow", "echo"), None, True),
@@ -178,8 +202,27 @@ class TestCommand:
         rows = [json.loads(line) for line in done.out.splitlines()]
         [result] = [row for row in rows if row["event"] == "result"]
         assert result["refused"] is not ran and (result["content"] == "hello") is ran
-        nobody = not ran and typed is None
+        nobody = not ran and not typed
         assert done.code == (3 if nobody else 0) and ("without a terminal" in done.err) is nobody
+        if not ran:
+            assert result["content"].startswith("Nobody could be asked" if nobody else "The user refused")
+
+    @pytest.mark.parametrize(
+        ("arguments", "typed", "said"),
+        [
+            ((), None, "did not: there is no terminal. (--allow echo allows this tool, --yes allows calls from a conf"),
+            ((), "", "did not: the input has ended."),
+            (("--yes", "--min-confidence", "1"), None, "from a confidence of 1, and this one is below.)"),
+            (("--prompt", "-"), "Go.", "standard input was the question"),
+        ],
+    )
+    def test_where_nobody_could_be_asked_the_model_and_the_transcript_say_so(
+        self, run: Any, decoder: SyntheticDecoder, arguments: tuple[str, ...], typed: str | None, said: str
+    ) -> None:
+        prompts: list[str] = []
+        transcript = run(lambda prompt: prompts.append(prompt) or ECHO(prompt), *arguments, typed=typed).out
+        for told in (" ".join(transcript.split()), prompts[-1]):
+            assert "Nobody could be asked whether this call may run" in told and said in told and "refused" not in told
 
     @pytest.mark.parametrize(("typed", "code", "ran"), [(None, 3, False), ("hello\n", 0, True), ("\n", 3, False)])
     def test_what_nobody_said_is_asked_for(self, run: Any, typed: str | None, code: int, ran: bool) -> None:

@@ -73,8 +73,8 @@ def test_a_call_that_hangs_or_kills_its_server_fails():
                 by_name(running)[name].run({"text": "still there?"} if name == "echo" else {})
 
 
-def answering(tools: Sequence[Any], results: Any = None, name: str = "own") -> McpServer:
-    command, *args = mcp_answering(tools, results)
+def answering(tools: Sequence[Any], results: Any = None, name: str = "own", pages: Any = None) -> McpServer:
+    command, *args = mcp_answering(tools, results, pages)
     return McpServer(name=name, command=command, args=args)
 
 
@@ -92,6 +92,31 @@ def test_a_tool_twice_in_one_list_and_a_flood_of_words_spoil_nothing():
         assert [tool.name for tool in running.tools] == ["twice", "twice", "once"] and running.notes == []
         usable, [note] = runnable(running.tools)
         assert [tool.name for tool in usable] == ["twice", "once"] and "another tool has this name" in note
+
+
+def page(name: str, cursor: Any = None) -> dict[str, Any]:
+    """A page with one tool, and the cursor behind it."""
+    return {"tools": [{"name": name}]} | ({} if cursor is None else {"nextCursor": cursor})
+
+
+@pytest.mark.parametrize(
+    ("pages", "listed", "said"),
+    [
+        ({"": page("a", "1"), "1": page("b", "2"), "2": page("c")}, "abc", ""),
+        ({"": page("a", "1"), "1": page("b", "")}, "ab", ""),
+        ({"": page("a", "1"), "1": page("a", "1")}, "a", "gives a cursor twice"),
+        ({"": page("a", "1"), "1": page("b", "1")}, "ab", "gives a cursor twice"),
+        ({"": page("a", "1"), "1": page("b", "2"), "2": page("c", "1")}, "abc", "gives a cursor twice"),
+        ({"": page("a", "0")} | {f"{n}": page("b", f"{n + 1}") for n in range(200)}, "ab", "within 100 pages"),
+        ({"": page("a", "1"), "1": {"tools": 3}}, "a", "ends early: it answers with something else"),
+        ({"": page("a", "1"), "1": None}, "a", "ends early: no answer within"),
+    ],
+    ids=["two cursors", "an empty one", "the same page", "itself", "a circle", "no end", "no page", "silence"],
+)  # fmt: skip
+def test_what_came_of_a_list_of_tools_stays(pages: Any, listed: str, said: str) -> None:
+    with McpServers([answering([], {"a": {"content": [FIVE]}}, pages=pages)], timeout=8) as running:
+        assert [tool.name for tool in running.tools] == [*listed] and running.tools[0].run({}) == "five"
+        assert len(running.notes) == bool(said) and said in "".join(running.notes)
 
 
 LINK = {"type": "resource_link", "name": "report", "uri": "file:///r.txt", "mimeType": "text/plain"}

@@ -1,10 +1,12 @@
 """Live functions give the tools of their source text; pydantic models and other objects are read wherever they are."""
 
 import functools
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Collection
+from dataclasses import InitVar, dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
 from pydantic import BaseModel, Field, RootModel, create_model
@@ -129,6 +131,63 @@ def test_a_model_documents_its_fields():
     assert "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
         only([type("Anything", (RootModel[list[int]],), {})])
+
+
+@dataclass
+class Route:
+    """Plans a route.
+
+    Attributes:
+        via: Places between.
+    """
+
+    to: Place
+    leg: "Leg"
+    via: list[Place] = field(default_factory=list)
+    on: date | None = None
+    made: int = field(init=False, default=0)
+    label: InitVar[str] = "x"
+
+
+class Leg(typing.TypedDict):
+    """A leg."""
+
+    day: date
+    unit: typing.NotRequired[Unit]
+
+
+class Corner(Enum):
+    LOW = (0, 0)
+    DAY = date(2024, 1, 1)
+
+
+class Point(NamedTuple):
+    x: int
+    corner: Corner = Corner.LOW
+
+
+def test_dataclasses_typed_dicts_and_named_tuples_are_tools():
+    place = "{city!: str, zone: int? in [1, 2] = null # The zone.}"
+    leg = '{day!: str, unit: str in ["c", "f"]}'
+    keys = f"to!: {place}, leg!: {leg}, via: list[{place}] = [] # Places between., on: str? = null"
+    assert tool_text(only([Route])) == f'Route({keys}, label: str = "x") -> Plans a route.'
+    assert tool_text(only([Leg])) == 'Leg(day!: str, unit: str in ["c", "f"]) -> A leg.'
+    assert tool_text(only([Point])) == 'Point(x!: int, corner: list | str in [[0, 0], "2024-01-01"])'
+    assert [tool.source.form for tool in extract([Route, Leg, Place]).tools] == ["Python class"] * 2 + [
+        "pydantic model"
+    ]
+    day = value_grammar(only([Leg]).parameter("day"), "json")
+    assert day.complete('"2024-02-29"') and not day.complete('"2023-02-29"')
+
+
+def test_hints_that_pydantic_reads_in_part_are_documented():
+    def f(legs: list[Leg], route: Route, corners: Collection[Corner], free: typing.Collection): ...
+
+    assert list(map(key_text, only([f]).parameters))[::2] == [
+        'legs!: list[{day!: str, unit: str in ["c", "f"]}]', 'corners!: list[list | str in [[0, 0], "2024-01-01"]]',
+    ]  # fmt: skip
+    route, free = only([f]).parameters[1::2]
+    assert key_text(free) == "free!: list" and "leg" in key_text(route) and not only([f]).notes
 
 
 DATA = {"name": "data", "description": "d", "parameters": {"type": "object", "properties": {"x": {"type": "integer"}}}}

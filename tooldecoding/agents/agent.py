@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from lookup import DocumentationError, LookupDictionary, ToolSpec
 from tooldecoding.agents.agent_tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
@@ -11,8 +11,12 @@ from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.decoding.compiled_tools import CompiledTools
+from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import changed
+
+_MOST_WRONG: Final = 1_000
+"""Characters of what is wrong with a call: it may show what the model wrote."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,12 @@ class Agent:
     Parameters
     ----------
     tools : sequence of AgentTool or callable
-        Those of ``McpServers``, and Python functions.
+        Those of ``McpServers``, Python functions, also async ones, and dataclasses, ``TypedDict``s and pydantic models,
+        of which a call makes one.
     approve : callable, optional
-        Takes the event of a call and returns whether the tool is run; by default every call is. The model is told of
-        a call that is refused.
+        Takes the event of a call and returns whether the tool is run; by default every call is. A text refuses the
+        call, and is what the model is told; of one that is refused without a text it is told that the user did so.
+        Calls that are not valid are not run and not asked for.
     max_turns : int
         How often the model is asked with tools, at most.
 
@@ -97,7 +103,7 @@ class Agent:
         self,
         decoder: ToolDecoder,
         tools: Sequence[AgentTool | Callable[..., Any]],
-        approve: Callable[[Event], bool] | None = None,
+        approve: Callable[[Event], bool | str] | None = None,
         max_turns: int = MOST_TURNS,
     ) -> None:
         options = decoder.options
@@ -166,14 +172,25 @@ class Agent:
         about = (call.name, call.arguments, sure, call.confidence(), tool.server, tool.hints)
         called = Event("call", "", piece.id, *about)
         yield called
-        refused = self._approve is not None and not self._approve(called)
-        try:
-            content = "The user refused this call." if refused else tool.result(call.arguments, self._room)
-            returned = Event("result", content, piece.id, call.name, failed=refused, refused=refused)
-        except ToolFailed as error:
-            returned = Event("result", f"error: {error}", piece.id, call.name, failed=True)
-        self._tell(piece.id, returned.content)
+        content, ended = self._outcome(called, piece.call)
+        returned = Event("result", content, piece.id, call.name, failed=ended != "ran", refused=ended == "refused")
+        self._tell(piece.id, content)
         yield returned
+
+    def _outcome(self, called: Event, call: DecodedCall) -> tuple[str, Literal["ran", "failed", "refused"]]:
+        """What the model is told of a call, and how it ended; the tool is run if the call is valid and approved."""
+        if not call.voted.valid:
+            return (
+                f"error: the call is not valid and did not run: {'; '.join(call.voted.errors):.{_MOST_WRONG}}",
+                "failed",
+            )
+        approved = self._approve is None or self._approve(called)
+        if isinstance(approved, str) or not approved:
+            return approved or "The user refused this call.", "refused"
+        try:
+            return self.tools[call.name].result(call.arguments, self._room), "ran"
+        except ToolFailed as error:
+            return f"error: {error}", "failed"
 
     def _tell(self, call: str, content: str) -> None:
         self.messages.append({"role": "tool", "tool_call_id": call, "content": content})

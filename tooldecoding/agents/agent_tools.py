@@ -1,14 +1,15 @@
 """Tools that can be run: those of MCP servers, and Python functions."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
 from lookup.errors import DocumentationError, ToolDecodingError, quoted
 from lookup.grammar.value_grammar import value_grammar
+from tooldecoding.agents.functions import result_text, run_function
 from tooldecoding.chat.tools import read_tools
+from tooldecoding.decoding.bound_call import bind
 
 MOST_TURNS: Final = 8
 """Default for how often the model may be asked."""
@@ -97,16 +98,20 @@ def runnable(
             notes.append(f"{each.server:.100}: {each.name:.100} is left out: another tool has this name")
             continue
         names.add(spec.name)
-        usable.append(each)
+        usable.append(replace(each, name=spec.name))
     return usable, notes
 
 
 def _of_function(function: Callable[..., Any]) -> AgentTool:
     def run(arguments: Mapping[str, Any]) -> str:
         try:
-            result = function(**arguments)
-            return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+            bound = bind(function, arguments)
+        except ToolDecodingError as error:
+            raise ToolFailed(f"{error}; the function did not run") from None
+        try:
+            result = run_function(function, bound)
         except Exception as error:  # whatever the function raises, the model reads
             raise ToolFailed(f"{type(error).__name__}: {error}") from error
+        return result_text(result)
 
-    return AgentTool(function.__name__, function, run)
+    return AgentTool(getattr(function, "__name__", type(function).__name__), function, run)

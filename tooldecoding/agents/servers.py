@@ -37,7 +37,7 @@ MCP_TIMEOUT: Final = 60.0
 """Default seconds that a server may take to start, to list its tools, and for each call."""
 
 _MOST_PAGES: Final = 100
-"""Pages of a list of tools; a server that has always one more does not hang the command."""
+"""Pages of a list of tools that are asked for; a server may always have one more."""
 
 _IDLE: Final = 86_400.0
 """Seconds in which a server over SSE may say nothing."""
@@ -182,10 +182,13 @@ class McpServers:
                 stack.enter_context(log.file)
                 running = self._portal.wrap_async_context_manager(_running(server, self._timeout, log.file))
                 try:
-                    client, tools = stack.enter_context(running)
+                    client, tools, unlisted = stack.enter_context(running)
                 except Exception as error:  # noqa: BLE001  # whatever an untrusted server does, the others go on
                     self.notes.append(f"MCP server {server.name}: {_reason(error, self._timeout)}{log.last_line}")
                 else:
+                    if unlisted:
+                        kept = f"the {len(tools):,} tools until then stay"
+                        self.notes.append(f"MCP server {server.name}: {unlisted}; {kept}")
                     for tool in tools:
                         if isinstance(tool, dict) and isinstance(tool.get("name"), str):
                             listed.append((server, client, tool))
@@ -250,8 +253,8 @@ def _result_text(result: Mapping[str, Any], schema: Any) -> str:
 
 
 @asynccontextmanager
-async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncIterator[tuple[Any, list[Any]]]:
-    """Start a server, whose standard error goes to ``log``; gives its client and its tools as it sends them."""
+async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncIterator[tuple[Any, list[Any], str]]:
+    """Start a server, whose standard error goes to ``log``; gives its client, and what ``_tools`` gives."""
     import anyio
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
@@ -269,23 +272,40 @@ async def _running(server: McpServer, timeout: float, log: TextIO) -> AsyncItera
             http = await stack.enter_async_context(httpx2.AsyncClient(headers=server.headers, timeout=timeout))
             transport = streamable_http_client(server.url, http_client=http)
         client = await stack.enter_async_context(Client(as_sent(transport), read_timeout_seconds=timeout))
-        with anyio.fail_after(timeout):
-            tools = await _tools(client)
+        tools, unlisted = await _tools(client, timeout)
         start.deadline = math.inf
-        yield client, tools
+        yield client, tools, unlisted
 
 
-async def _tools(client: Any) -> list[Any]:
-    """All tools, page by page."""
-    tools: list[Any] = []
-    cursor = None
-    for _ in range(_MOST_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        tools += [json.loads(tool.meta[AS_SENT]) for tool in page.tools]
+async def _tools(client: Any, timeout: float) -> tuple[list[Any], str]:
+    """The tools as a server sends them, page by page, and why those of further pages are missing, if they are.
+
+    What is wrong with the first page is raised. A tool that an earlier page has is left out.
+    """
+    import anyio
+
+    page_of: dict[str, int] = {}
+    cursors: list[str] = []
+    listed: list[Any] = []
+    cursor, ends = None, anyio.current_time() + timeout
+    while len(cursors) < _MOST_PAGES:
+        try:
+            with anyio.fail_after(ends - anyio.current_time()):
+                page = await client.list_tools(cursor=cursor)
+        except Exception as error:
+            if not cursors:
+                raise
+            return listed, f"its list of tools ends early: {_reason(error, timeout)}"
+        for sent in (tool.meta[AS_SENT] for tool in page.tools):
+            if page_of.setdefault(sent, len(cursors)) == len(cursors):
+                listed.append(json.loads(sent))
         cursor = page.next_cursor
         if not cursor:
-            return tools
-    raise ValueError(f"its list of tools does not end: {len(tools):,} in {_MOST_PAGES} pages")
+            return listed, ""
+        if cursor in cursors:
+            return listed, "its list of tools begins anew: it gives a cursor twice"
+        cursors.append(cursor)
+    return listed, f"its list of tools does not end within {_MOST_PAGES} pages"
 
 
 class _Log:

@@ -24,8 +24,8 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
     Parameters
     ----------
     tools : Any
-        Documentation text, a function, a pydantic model, a tool in OpenAI's or MCP's shape, a list of these, MCP's
-        ``{"tools": […]}``, or a lookup dictionary.
+        Documentation text, a function, a dataclass, ``TypedDict`` or pydantic model, a tool in OpenAI's or MCP's shape,
+        a list of these, MCP's ``{"tools": […]}``, or a lookup dictionary.
     """
     if tools is None:
         return NO_TOOLS

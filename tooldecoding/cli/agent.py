@@ -61,25 +61,34 @@ class _Approval:
 
     def __init__(self, command: AgentCommand) -> None:
         self._command = command
-        self._somebody = sys.stdin.isatty() and command.prompt != "-"
+        there = sys.stdin and sys.stdin.isatty()  # None where standard input is closed
+        self._nobody = (
+            "standard input was the question" if command.prompt == "-" else "" if there else "there is no terminal"
+        )
         self.missed = False
 
     def answer(self) -> str | None:
         """Return the user's answer to a question; None if there is nobody, or no answer."""
-        if not self._somebody:
-            return None
-        print("> ", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip() or None
+        return None if self._nobody else self._asked("> ").strip() or None
 
-    def __call__(self, call: "Event") -> bool:
-        is_sure = call.call_confidence >= (self._command.min_confidence or 0.0)
-        if call.name in self._command.allow or (self._command.yes and is_sure):
+    def __call__(self, call: "Event") -> bool | str:
+        command = self._command
+        least = command.min_confidence or 0.0
+        if call.name in command.allow or (command.yes and call.call_confidence >= least):
             return True
-        if not self._somebody:
-            self.missed = True
-            return False
-        print("Run it? [y/N] ", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        if not self._nobody and (said := self._asked("Run it? [y/N] ")):
+            return said.strip().lower() in ("y", "yes")
+        self.missed = True
+        yes = f"--yes allows calls from a confidence of {least:g}" + ", and this one is below" * command.yes
+        allows = f"--allow {call.name} allows this tool, {yes}"
+        return f"Nobody could be asked whether this call may run, and it did not: {self._nobody}. ({allows}.)"
+
+    def _asked(self, question: str) -> str:
+        """What the user types, with the end of its line; empty where the input ends, and then nobody is there."""
+        print(question, end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        self._nobody = "" if line else "the input has ended"
+        return line
 
 
 def agent(given: ParsedArguments) -> None:
@@ -108,7 +117,9 @@ def agent(given: ParsedArguments) -> None:
                 _show(event, command.json)
             question = approval.answer() if event.content == "question" else None
     if approval.missed:
-        stderr_line("refused: calls that must be asked for, without a terminal; see --yes and --allow")
+        stderr_line(
+            "not run: calls that must be asked for, without a terminal or anybody to ask; see --yes and --allow"
+        )
         raise typer.Exit(REFUSED)
     if event.content == "question":
         stderr_line("the model asks, and there is nobody to answer")

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
+from inspect import BoundArguments
 from typing import Any, Literal, NamedTuple
 
 from lookup.schema.equality import identity
+from tooldecoding.decoding.bound_call import bind
 from tooldecoding.decoding.calibration import ARGUMENT, USUAL, Calibration
 from tooldecoding.formats.thinking import NO_ANSWER, Answer
 from tooldecoding.grounding.grounding import Grounding
@@ -96,6 +98,17 @@ class DecodedCall:
         if key is None:
             return self.calibration.probability(self.score)
         return dict(zip(self.arguments, self.confidences, strict=True))[key]
+
+    def bind(self, function: Callable[..., Any]) -> BoundArguments:
+        """Return the arguments in the types of a function's hints: ``function(*bound.args, **bound.kwargs)`` calls it.
+
+        A date, an enum, a dataclass or a pydantic model is made of its JSON; kinds of JSON do not change into others.
+        The function may be a dataclass, a ``TypedDict`` or a pydantic model: the call makes one of it.
+
+        BindError, which names the key, if a value does not fit its hint, one is missing, or the function takes
+        none of this name; DocumentationError if it cannot be a tool.
+        """
+        return bind(function, self.arguments)
 
     def shown(self, show: Callable[[str], str]) -> "DecodedCall":
         """Return this call with the texts of its candidates as users see them."""

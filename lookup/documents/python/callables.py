@@ -1,19 +1,19 @@
-"""Read live Python functions and pydantic models from their type hints, not from their source."""
+"""Read live Python functions, dataclasses and pydantic models from their type hints, not from their source."""
 
 import copy
-import functools
 import inspect
 import typing
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.documents.parameters.plain_values import plain_value
 from lookup.documents.parameters.property_reader import PropertyReader
 from lookup.documents.python.docstring import document, read_docstring
+from lookup.documents.python.hints import UNKNOWN, adapter, is_model, resolved
+from lookup.documents.python.live_signature import EMPTY, LEFT_OUT, LiveKey, LiveSignature, read_live
 from lookup.documents.python.signature import no_key, no_literal, read_annotation, unsaid
 from lookup.errors import DocumentationError, shown
 
@@ -22,81 +22,43 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic.json_schema import GenerateJsonSchema
 
-_EMPTY: Final = inspect.Parameter.empty
-_STARS: Final = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-
 
 def read_callable(function: Callable[..., Any]) -> ToolSpec:
-    """Read a function, method, ``functools.partial`` or callable object as a tool.
+    """Read a function, method, partial, callable object, dataclass, ``TypedDict`` or named tuple as a tool.
 
     Types and limits (``Field(ge=1)``) come from the type hints as pydantic understands them; the rest comes from the
     docstring. The source text of the function gives the same tool without the limits. A hint that pydantic does not
     accept is ``any``, with a note.
 
-    DocumentationError if it is not callable, is a class, has no name, or is a builtin without a signature.
+    DocumentationError as ``read_live``.
     """
-    if isinstance(function, type) or not callable(function):
-        found = f"the class {function.__name__}" if isinstance(function, type) else shown(function)
-        raise DocumentationError(f"expected a function, a method or a callable object, found {found}")
-    called: Any = function
-    while isinstance(called, functools.partial):
-        called = called.func
-    name, docstring = getattr(called, "__name__", ""), getattr(called, "__doc__", None)
-    if not name:
-        name, called = type(called).__name__, called.__call__
-        docstring = getattr(called, "__doc__", None) or docstring
-    if not name.isidentifier():
-        raise DocumentationError(f"a tool needs a name: expected a function with one, found {name}")
+    live = read_live(function)
     notes: list[str] = []
-    parameters: list[ParameterSpec] = []
-    for parameter in _signature(function, name):
-        if parameter.kind in _STARS:
-            notes.append(no_key(f"{_STARS[parameter.kind]}{parameter.name}"))
-        else:
-            namespace = getattr(inspect.unwrap(called), "__globals__", {})
-            parameters.append(_parameter(parameter, name, namespace, notes))
-    return document(name, parameters, notes, docstring if isinstance(docstring, str) else "")
+    parameters = [_parameter(key, live, notes) for key in live.keys.values()]
+    notes += map(no_key, live.starred)
+    return document(live.name, parameters, notes, live.docstring)
 
 
-def _signature(function: Callable[..., Any], name: str) -> list[inspect.Parameter]:
-    if isinstance(function, functools.partial):
-        # A new partial, because update_wrapper() hides the bound arguments from inspect.
-        function = functools.partial(function.func, *function.args, **function.keywords)
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise DocumentationError(f"tool {name!r}: its parameters are not known to Python: {error}") from None
-    return parameters[1:] if parameters and parameters[0].name in ("self", "cls") else parameters
-
-
-def _parameter(parameter: inspect.Parameter, tool: str, namespace: dict[str, Any], notes: list[str]) -> ParameterSpec:
+def _parameter(key: LiveKey, live: LiveSignature, notes: list[str]) -> ParameterSpec:
     from pydantic.fields import FieldInfo
 
-    annotation, default = parameter.annotation, parameter.default
-    found = unsaid(parameter.name)
-    hint: Any = _EMPTY
-    if annotation is not _EMPTY:
-        hint = _hint(annotation, namespace)
-        if isinstance(default, FieldInfo) and hint is not _EMPTY:
+    name, annotation, default = key
+    found = unsaid(name)
+    hint: Any = UNKNOWN
+    if annotation is not EMPTY:
+        hint = resolved(annotation, live.namespace)
+        if isinstance(default, FieldInfo) and hint is not UNKNOWN:
             hint = Annotated[hint, default]
-        found = _typed(found, annotation, hint, tool, notes)
+        found = _typed(found, annotation, hint, live.name, notes)
     if isinstance(default, FieldInfo):
-        return _described(found, default, notes) if hint is _EMPTY else found
-    return found if default is _EMPTY else _with_default(found, default, notes)
-
-
-def _hint(annotation: object, namespace: dict[str, Any]) -> Any:
-    """The annotation with forward references resolved; ``_EMPTY`` if that fails."""
-    holder = SimpleNamespace(__annotations__={"hint": annotation})
-    try:
-        return typing.get_type_hints(holder, namespace, include_extras=True)["hint"]
-    except Exception:  # noqa: BLE001 - a forward reference is an expression that can fail in any way
-        return _EMPTY
+        return _described(found, default, notes) if hint is UNKNOWN else found
+    if default is LEFT_OUT:
+        return replace(found, rule="default")
+    return found if default is EMPTY else _with_default(found, default, notes)
 
 
 def _typed(found: ParameterSpec, annotation: object, hint: Any, tool: str, notes: list[str]) -> ParameterSpec:
     """The parameter with its type and the extras of ``Annotated``."""
-    from pydantic import TypeAdapter
     from pydantic.fields import FieldInfo
 
     plain: Any = hint
@@ -113,11 +75,11 @@ def _typed(found: ParameterSpec, annotation: object, hint: Any, tool: str, notes
             found = _described(found, extra, notes)
         elif isinstance(said := getattr(extra, "documentation", extra), str) and not found.description:
             found = replace(found, description=said)
-    if hint is _EMPTY:
+    if hint is UNKNOWN:
         notes.append(f"the type of {found.name!r} cannot be resolved: {raw_type}")
         return found
     try:
-        schema = TypeAdapter(hint).json_schema(schema_generator=_generator(notes))
+        schema = adapter(hint).json_schema(schema_generator=_generator(notes))
         reader = PropertyReader(f"tool {tool!r}", schema)
         bare = {word: value for word, value in schema.items() if word not in ("default", "description")}
         read = reader.parameter(found.name, bare)
@@ -160,28 +122,25 @@ def _with_default(found: ParameterSpec, value: Any, notes: list[str]) -> Paramet
 
 
 def read_model(model: "type[BaseModel]") -> ToolSpec:
-    """Read a pydantic model as a tool. Its keys are the fields, by their aliases if they have any.
+    """Read a pydantic model or pydantic's dataclass as a tool. Its keys are the fields, by their aliases.
 
     Name and description are those of the class.
 
-    DocumentationError if it is not a pydantic model with fields, or pydantic cannot make a schema of it.
+    DocumentationError if it is no class of pydantic's with fields, or pydantic cannot make a schema of it.
     """
-    from pydantic import BaseModel, RootModel
+    from pydantic import RootModel, TypeAdapter
 
-    if not (isinstance(model, type) and issubclass(model, BaseModel)) or issubclass(model, RootModel):
+    if not is_model(model) or issubclass(model, RootModel):
         raise DocumentationError(f"expected a pydantic model with fields, found {shown(model)}")
     name = model.__name__
     notes: list[str] = []
     try:
-        schema = model.model_json_schema(schema_generator=_generator(notes))
+        schema = TypeAdapter(model).json_schema(schema_generator=_generator(notes))
     except Exception as error:  # noqa: BLE001 - pydantic runs the code of foreign classes
         raise DocumentationError(f"tool {name!r}: pydantic has no schema of this model: {error}") from None
     reader = PropertyReader(f"tool {name!r}", schema)
     docstring = read_docstring(schema.get("description") or model.__doc__ or "")
-    fields = {
-        field.validation_alias if isinstance(field.validation_alias, str) else key: field
-        for key, field in model.model_fields.items()
-    }
+    fields = model_fields(model)
     parameters = []
     for parameter in reader.parameters(schema):
         said = docstring.keys.get(parameter.name)
@@ -192,6 +151,17 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
         parameters.append(parameter)
     notes += reader.notes
     return ToolSpec(name, docstring.description, tuple(parameters), notes=tuple(notes), conditions=reader.conditions)
+
+
+def model_fields(model: Any) -> dict[str, "FieldInfo"]:
+    """Return the fields of a class of pydantic's by the keys that its schema has for them."""
+    from pydantic import BaseModel
+
+    fields = model.model_fields if issubclass(model, BaseModel) else model.__pydantic_fields__
+    return {
+        field.validation_alias if isinstance(field.validation_alias, str) else key: field
+        for key, field in fields.items()
+    }
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
