@@ -21,7 +21,7 @@ from tooldecoding.errors import ModelError, PromptError
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tools import PROMPTS, WEATHER, lookup, parameter, tool
+from tools import PROMPTS, WEATHER, lookup, parameter, sound, tool
 
 TOOLS: LookupDictionary = lookup(WEATHER)
 TOKENIZER = byte_level_tokenizer()
