@@ -101,8 +101,10 @@ class _Marks:
     def __init__(self, written: Collection[str]) -> None:
         self.mark = _new_mark()
         self.used = False
-        ends = {text[place] for text in written for place in (0, -1)}
-        self._dropped = re.compile(rf"_|[^\w{re.escape(''.join(sorted(ends)))}]")
+        self._known: dict[tuple[str, bool], str] = {}
+        edges = {case for text in written for end in (text[0], text[-1]) for case in (end.lower(), end.upper())}
+        self._edges = any_of(edges)
+        self._dropped = re.compile(rf"_|[^\w{re.escape(''.join(sorted(edges)))}]")
         self._first = any_of(case for text in written for case in (text[0].lower(), text[0].upper()))
         self._wholes = {self._essence(text) for text in written}
         self._beginnings = tuple({text[:end] for text in self._wholes for end in range(1, len(text))})
@@ -119,8 +121,16 @@ class _Marks:
         Parameters
         ----------
         compared : bool
-            Whether the template may compare it with texts of its own: then it must spell all of the token.
+            Whether the template may compare it with texts of its own: then it is marked only if it spells a whole one.
         """
+        if len(said) > _SHORT:
+            return self._marked(said, compared) if self._edges.search(said) else said
+        key = said, compared  # tools have the same few keys and types, again and again
+        if key not in self._known:
+            self._known[key] = self._marked(*key)
+        return self._known[key]
+
+    def _marked(self, said: str, compared: bool) -> str:
         whole, essence = False, self._essence(said[:_SHORT])
         begins = essence.startswith(self._endings)
         within = ends = len(said) <= _SHORT and bool(essence) and essence in self._insides
