@@ -9,6 +9,7 @@ from lookup.dictionary import LookupDictionary
 from tooldecoding.chat.documentation import PromptFor
 from tooldecoding.chat.messages import Message
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
+from tooldecoding.tokens.guarded_text import PromptText
 
 Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDictionary
 """Documentation text, tools as data, functions, pydantic models, or a lookup dictionary."""
@@ -20,8 +21,8 @@ class Request:
 
     Attributes
     ----------
-    prompt : str or sequence of int
-        The text that the model reads, or its token ids.
+    prompt : str, GuardedText or sequence of int
+        The text that the model reads, or its token ids. Control texts of a plain text become control tokens.
     tools : LookupDictionary
         The tools that may be called.
     options : DecodeOptions
@@ -42,7 +43,7 @@ class Request:
         the call that it would make is left out, or it would end without a word. None elsewhere.
     """
 
-    prompt: str | Sequence[int]
+    prompt: PromptText | Sequence[int]
     tools: LookupDictionary
     options: DecodeOptions
     special_tokens: bool = True
@@ -50,7 +51,12 @@ class Request:
     dialects: bool = False
     conversation: tuple[Message, ...] = ()
     prompt_for: PromptFor | None = None
-    answer_prompt: Callable[[], str] | None = None
+    answer_prompt: Callable[[], PromptText] | None = None
+
+    @property
+    def text(self) -> PromptText:
+        """The prompt as a text; token ids stand in it as a list."""
+        return self.prompt if isinstance(self.prompt, PromptText) else str(list(self.prompt))
 
 
 def as_lookup(tools: Tools) -> LookupDictionary:

@@ -22,6 +22,7 @@ from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.models.sources import input_device
 from tooldecoding.request import Request
+from tooldecoding.tokens.guarded_text import GuardedText, encoded
 from tooldecoding.tokens.token_texts import special_texts
 
 _MARK = "["
@@ -137,10 +138,12 @@ class PlainDecoder:
 
         PromptError if the prompt leaves no room in the model's context.
         """
-        text = str(request.prompt)
+        text = str(request.text)
         ids = self._encode(text, request)
+        if isinstance(request.text, GuardedText):
+            ids = encoded(request.text, self._tokenizer)
         # a space that the tokenizer would merge with the call's first character is left for the model to write
-        if self._encode(text + _MARK, request)[: len(ids)] != ids:
+        elif self._encode(text + _MARK, request)[: len(ids)] != ids:
             ids = self._encode(text.rstrip(" "), request)
         if self._context is not None and len(ids) >= self._context:
             raise PromptError(

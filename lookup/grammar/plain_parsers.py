@@ -39,7 +39,7 @@ class AnyNumbers:
 
 
 class AnyIntegers(AnyNumbers):
-    """As ``AnyNumbers``, but integers: beside digits ``1e6`` and ``1.5e3``, which are looked at one by one."""
+    """As ``AnyNumbers``, but integers, of digits or as ``1e6``."""
 
     integer = True
     _scaled = Numbers(integer=True)
@@ -50,7 +50,7 @@ class AnyIntegers(AnyNumbers):
 
     def possible(self, written: str) -> bool:
         """Whether an integer begins so."""
-        return super().possible(written) or (not written.strip("-").isdigit() and self._scaled.possible(written))
+        return super().possible(written) or ("e" in written.lower() and self._scaled.possible(written))
 
     def completion(self, written: str) -> str:
         """What completes the beginning of an integer."""

@@ -32,7 +32,7 @@ MAX_CLOSING: Final = 65_536
 MAX_WIDTH: Final = 256
 """The most ways in which one prefix is read; further ones are dropped."""
 
-_SCALED: Final = re.compile(r"-?[0-9]+(?:\.[0-9]+(?:[eE]\+?[0-9]+)?|[eE]\+?[0-9]+)")
+_SCALED: Final = re.compile(r"-?[0-9]+[eE][+-]?[0-9]+")
 
 _MAX_KEPT: Final = 512  # prefixes of one grammar whose next bytes are kept
 _MAX_READ: Final = 512  # prefixes whose states are kept for sure, some for each order of each prompt
@@ -109,7 +109,7 @@ class ValueGrammar:
         return found
 
     def with_plain_integers(self, text: str) -> str:
-        """A whole literal with digits for each integer that has a fraction or an exponent: of ``[1e3]`` ``[1000]``."""
+        """A whole literal with the digits of each integer that has an exponent: of ``[1e3]`` ``[1000]``."""
         plain, copied = "", 0
         for found in _SCALED.finditer(text):
             here = self.number_inside(text[: found.end()])

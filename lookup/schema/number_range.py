@@ -5,9 +5,8 @@ digits stands for intervals of such ``n``, one for each number of further digits
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, gcd, lcm
@@ -18,12 +17,12 @@ from lookup.schema.schema import INFINITE
 MAX_DIGITS: Final = 40
 """The most digits of a whole number without limits: identifiers of 128 bits, and a number must end some time."""
 
+Real = float | Fraction
+
 _FLOAT_PRECISION: Final = 15  # digits that every float keeps
 _MOST_FRACTION_DIGITS: Final = 60  # a finer limit is rounded to so many digits
 _MOST_DIGITS: Final = 500  # readers take 640 characters
 _FLOAT_DIGITS: Final = 308  # a number with more, and a fraction, is no float
-_BEGINS_WHOLE: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:(?<=[0-9])[eE]\+?[0-9]{0,2})?")
-_WHOLE_TEXT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,39})(?:\.[0-9]{1,40})?(?:[eE]\+?[0-9]{1,2})?")
 _SMALLEST: Final = -324  # exponents below it are none of a float
 _TEXT = re.compile(r"(-?)(0|[1-9][0-9]*|)(?:(\.)([0-9]*))?")
 _WITH_EXPONENT = re.compile(r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)[eE]([+-]?[0-9]*)")
@@ -113,11 +112,9 @@ class Numbers:
         sign, digits, point, behind = found.groups()
         if not digits:
             return not point and (not sign or self._nearest(None, -1) is not None)
-        if point and self.integer:
-            return next(self._whole(text), None) is not None
         if len(digits) > self._most_digits or len(behind or "") > self._fraction_digits:
             return False
-        if point and len(digits) > _FLOAT_DIGITS:
+        if point and (self.integer or len(digits) > _FLOAT_DIGITS):
             return False
         return self._more(sign, digits, point, behind or "") is not None
 
@@ -126,7 +123,7 @@ class Numbers:
         found = _TEXT.fullmatch(text)
         if found is None:
             return self._is_scaled(text)
-        if not found[2] or (found[3] and not found[4]):
+        if not found[2] or (found[3] and (not found[4] or self.integer)):
             return False
         return self._allows(Fraction(text)) and not (found[1] and not float(text))
 
@@ -138,59 +135,48 @@ class Numbers:
 
     def _is_scaled(self, text: str) -> bool:
         """Whether a text is an allowed number with an exponent."""
-        if self.integer:
-            return "" in self._whole(text)
         found = _WITH_EXPONENT.fullmatch(text)
         if found is None or not found[2].strip("+-") or found[2] not in _spellings(exponent := int(found[2])):
             return False
         mantissa = Fraction(found[1])
-        return bool(mantissa) and self.possible(found[1]) and self._allows_scaled(mantissa, exponent)
+        return bool(mantissa) and self._may_scale(found[1]) and self._allows_scaled(mantissa, exponent)
+
+    def _may_scale(self, mantissa: str) -> bool:
+        """Whether an exponent may stand behind a text: of an integer behind digits, 1e6 but not 1.5e3."""
+        return self.possible(mantissa) and not (self.integer and "." in mantissa)
 
     def _allows_scaled(self, mantissa: Fraction, exponent: int) -> bool:
         """Whether a number with an exponent is allowed, exactly and as the float that readers make of it."""
-        if not _SMALLEST <= exponent <= _FLOAT_DIGITS:
+        if not _SMALLEST <= exponent <= (self._most_digits if self.integer else _FLOAT_DIGITS):
             return False
         exact = mantissa * Fraction(10) ** exponent
-        if abs(exact) >= 2**1024 or not (read := float(exact)):
+        if abs(exact) >= 2**1024 or not (read := float(exact)) or (self.step and exact % self.step):
             return False
-        return self._is_inside(exact) and self._is_inside(Fraction(read)) and not (self.step and exact % self.step)
+        if self.integer and (exact.denominator != 1 or abs(exact) >= 10**self._most_digits):
+            return False
+        limits = (self.low, self.high, self.excluded)
+        low, high = (None if limit is None else float(limit) for limit in limits[:2])
+        return self._is_inside(exact, *limits) and self._is_inside(read, low, high, map(float, self.excluded))
 
-    def _is_inside(self, value: Fraction) -> bool:
-        if value in self.excluded:
-            return False
-        above = self.low is None or (value > self.low if self.low_open else value >= self.low)
-        return above and (self.high is None or (value < self.high if self.high_open else value <= self.high))
+    def _is_inside(self, value: Real, low: Real | None, high: Real | None, excluded: Iterable[Real]) -> bool:
+        above = low is None or (value > low if self.low_open else value >= low)
+        return above and (high is None or (value < high if self.high_open else value <= high)) and value not in excluded
 
     def _exponents(self, text: str) -> Iterator[str]:
         """What completes the exponent of a text to an allowed number, exponents near zero first."""
-        if self.integer:
-            yield from self._whole(text)
-            return
         found = _WITH_EXPONENT.fullmatch(text)
-        if found is None or not self.possible(found[1]) or not (number := Fraction(found[1])):
+        if found is None or not self._may_scale(found[1]) or not (number := Fraction(found[1])):
             return
         for exponent, written in _EXPONENTS:
             rests = [one.removeprefix(found[2]) for one in written if one.startswith(found[2])]
             if rests and self._allows_scaled(number, exponent):
                 yield from rests
 
-    def _whole(self, text: str) -> Iterator[str]:
-        """What completes a text with a point or an exponent to an allowed integer: ``1.5`` by ``e1``."""
-        if not _BEGINS_WHOLE.fullmatch(text):
-            return
-        is_open = "e" in text.lower() or text.endswith(".")
-        rests = ("", *("0123456789" if is_open else (f"e{n}" for n in range(MAX_DIGITS))))
-        for rest in rests:
-            number = _whole_number(text + rest)
-            if number is not None and abs(number) < 10**self._most_digits and self._allows(Fraction(number)):
-                yield rest
-
     def completion(self, text: str) -> str:
         """A short text that completes ``text``, which begins a number."""
         if self.complete(text):
             return ""
-        found = _TEXT.fullmatch(text)
-        if found is None or (found[3] and self.integer):
+        if (found := _TEXT.fullmatch(text)) is None:
             return next(self._exponents(text))
         sign, digits, point, behind = found.groups()
         if not digits:
@@ -244,14 +230,6 @@ class Numbers:
                 if inside and number not in self._excluded:
                     return number
         return None
-
-
-def _whole_number(text: str) -> int | None:
-    """The integer that a decimal with a fraction or an exponent is; None if it is none, or a float is another."""
-    if not _WHOLE_TEXT.fullmatch(text):
-        return None
-    exact, read = Decimal(text), Decimal(repr(float(text)))
-    return int(exact) if exact == exact.to_integral_value() and exact == read else None
 
 
 def _first(limit: Fraction, grid: Fraction, is_open: bool) -> int:

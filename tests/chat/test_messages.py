@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tiny_models import byte_level_tokenizer
 from tooldecoding.chat.call_ids import IdForm, new_id, template_ids
 from tooldecoding.chat.chat import continued
 from tooldecoding.chat.dialogue import dialogue_lines, documented_tools, openai_messages, read_dialogue, read_rows
@@ -197,10 +198,11 @@ def test_a_call_without_result_is_refused_in_a_chat_template() -> None:
 
 
 def test_the_assistant_goes_on_behind_open_thinking() -> None:
-    formats = CALL_FORMATS["pythonic"], CALL_FORMATS["harmony"]
-    assert continued("<turn>", "Well.", formats[0]) == "<turn>Well."
-    assert continued("<turn><think>\n", "Well.", formats[0]) == "<turn><think>\n</think>\n\nWell."
-    assert continued("<|start|>assistant", "Well.", formats[1]).endswith("Well.<|end|><|start|>assistant")
+    formats, tokenizer = (CALL_FORMATS["pythonic"], CALL_FORMATS["harmony"]), byte_level_tokenizer()
+    assert continued("<turn>", "Well.", formats[0], tokenizer) == "<turn>Well."
+    assert continued("<turn><think>\n", "Well.", formats[0], tokenizer) == "<turn><think>\n</think>\n\nWell."
+    behind = str(continued("<|start|>assistant", "Well.", formats[1], tokenizer))
+    assert behind.endswith("Well.<|end|><|start|>assistant")
 
 
 def test_documentation_in_tool_searcher_results() -> None:

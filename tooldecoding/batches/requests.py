@@ -23,6 +23,7 @@ from tooldecoding.options.decode_command import DecodeCommand
 from tooldecoding.options.decode_options import Detail
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
+from tooldecoding.tokens.guarded_text import PromptText, control_texts
 
 T = TypeVar("T")
 
@@ -57,11 +58,14 @@ def make_request(
         if template == "chat":
             return dialogue_request(turns, documentation, options, tokenizer)
 
-        def prompt(documentation: Documentation, detail: Detail) -> str:
+        def prompt(documentation: Documentation, detail: Detail) -> PromptText:
             if template == "bfcl":
                 lines = dialogue_lines(turns, CALL_FORMATS["pythonic"], BFCL_LABELS)
-                return bfcl_prompt(documentation.as_bfcl(detail), lines)
-            return api_bank_prompt(documentation.as_api_bank(detail), dialogue_lines(turns, CALL_FORMATS["api-bank"]))
+                text = bfcl_prompt(documentation.as_bfcl(detail), lines)
+            else:
+                lines = dialogue_lines(turns, CALL_FORMATS["api-bank"])
+                text = api_bank_prompt(documentation.as_api_bank(detail), lines)
+            return control_texts(tokenizer).as_plain(text)
 
         return Request(
             prompt(documentation, options.documentation),

@@ -11,6 +11,7 @@ from transformers import PreTrainedTokenizerBase
 from tooldecoding.chat.call_ids import new_id
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.guarding import ToolTexts
 from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
 from tooldecoding.chat.rendering import conversation_prompt, with_results, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
@@ -26,6 +27,7 @@ from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Detail
 from tooldecoding.request import Request, Tools
 from tooldecoding.result import DecodeResult
+from tooldecoding.tokens.guarded_text import PromptText, control_texts
 
 StreamPiece = TextPiece | CallPiece | ChatMessage
 
@@ -54,19 +56,22 @@ def chat_request(
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
 
-    def prompt(documentation: Documentation, detail: Detail, conversation: Conversation = conversation) -> str:
+    def prompt(documentation: Documentation, detail: Detail, told_of_results: bool = False) -> PromptText:
+        def instruct(said: Conversation, tools: str) -> Conversation:
+            told = with_results(said, profile) if told_of_results else said
+            return with_tools(told, tools, options.call_format, profile) if profile.leaves_out_tools else told
+
+        tools: ToolTexts = documentation.as_chat_tools(detail, profile.bare_tools)
         if profile.leaves_out_tools:
-            shown = with_tools(conversation, documentation, detail, options.call_format, profile)
-            return conversation_prompt(shown, [], profile, tokenizer)
-        tools = documentation.as_chat_tools(detail, profile.bare_tools)
-        return conversation_prompt(conversation, tools, profile, tokenizer)
+            tools = documentation.as_signatures(detail)
+        return conversation_prompt(conversation, tools, profile, tokenizer, instruct)
 
     ends_with_result = conversation.messages[-1].result_of is not None
 
-    def answer_prompt() -> str:
+    def answer_prompt() -> PromptText:
         if ends_with_result:
             with suppress(PromptError):  # some templates leave out a system message where results end the conversation
-                return prompt(NO_TOOLS, "full", with_results(conversation, profile))
+                return prompt(NO_TOOLS, "full", told_of_results=True)
         return prompt(NO_TOOLS, "full")
 
     only_answers = options.tool_choice == "none" and len(documentation.lookup)
@@ -98,21 +103,29 @@ def dialogue_request(
     request = chat_request(read_messages(messages, "the dialogue's messages"), documentation, options, tokenizer)
     if not begun:
         return request
-    prompt, prompt_for, call_format = str(request.prompt), request.prompt_for, request.options.call_format
+
+    def go_on(prompt: PromptText) -> PromptText:
+        return continued(prompt, begun, request.options.call_format, tokenizer)
+
+    prompt_for = request.prompt_for
     return replace(
         request,
         answer_prompt=None,
-        prompt=continued(prompt, begun, call_format),
-        prompt_for=prompt_for and (lambda name: continued(prompt_for(name), begun, call_format)),
+        prompt=go_on(request.text),
+        prompt_for=prompt_for and (lambda name: go_on(prompt_for(name))),
     )
 
 
-def continued(prompt: str, begun: str, call_format: CallFormat) -> str:
+def continued(
+    prompt: PromptText, begun: str, call_format: CallFormat, tokenizer: PreTrainedTokenizerBase
+) -> PromptText:
     """Return a prompt of a chat template with what the assistant has said already in the turn that it opens."""
     if call_format is HARMONY:
-        return f"{prompt}<|channel|>commentary<|message|>{begun}<|end|><|start|>assistant"
-    thinking = is_open(prompt)
-    return prompt + (thinking.closing + thinking.behind if thinking else "") + begun
+        opening, closing = "<|channel|>commentary<|message|>", "<|end|><|start|>assistant"
+    else:
+        thinking, closing = is_open(str(prompt)), ""
+        opening = thinking.closing + thinking.behind if thinking else ""
+    return control_texts(tokenizer).with_said(prompt, opening, begun, closing)
 
 
 class ReplyPieces:

@@ -17,8 +17,9 @@ from lookup.extract import OnDuplicate
 from lookup.schema.json_types import TYPE_NAMES
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.options.decode_options import Detail
+from tooldecoding.tokens.guarded_text import PromptText
 
-PromptFor = Callable[[str], str]
+PromptFor = Callable[[str], PromptText]
 """Name of a tool -> a prompt that has its documentation alone."""
 
 _SCHEMAS: Final = ("parameters", "inputSchema", "input_schema")
@@ -79,7 +80,9 @@ class Documentation:
         tool = self.lookup[name]
         return Documentation([self._given.get(name, json_schema(tool))], LookupDictionary((tool,)))
 
-    def prompts_of_one(self, detail: Detail, render: Callable[["Documentation", Detail], str]) -> PromptFor | None:
+    def prompts_of_one(
+        self, detail: Detail, render: Callable[["Documentation", Detail], PromptText]
+    ) -> PromptFor | None:
         """Return ``prompt_for`` of a request: what ``render`` makes of one tool in full; None if it has all in full."""
         return None if detail == "full" else lambda name: render(self.of(name), "full")
 

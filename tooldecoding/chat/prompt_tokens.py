@@ -6,6 +6,7 @@ from typing import Any
 
 from tooldecoding.chat.messages import Conversation, read_messages
 from tooldecoding.errors import PromptError
+from tooldecoding.tokens.guarded_text import GuardedText, PromptText, encoded
 from tooldecoding.tokens.token_table import TokenTable
 from tooldecoding.tokens.token_texts import demand_unicode
 
@@ -66,20 +67,26 @@ def checked_ids(ids: Sequence[int], vocabulary: int) -> list[int]:
     return tokens
 
 
-def text_ids(text: str, table: TokenTable, special_tokens: bool) -> list[int]:
+def text_ids(text: PromptText, table: TokenTable, special_tokens: bool) -> list[int]:
     """Return the tokens of a text; adds the tokenizer's special tokens unless the text begins with them.
 
     A chat template writes the beginning-of-sequence token itself; no model was trained on prompts with two of them.
 
     PromptError if the text is empty, or holds a lone surrogate.
     """
-    demand_unicode([text])
-    if not text:
+    demand_unicode([str(text)])
+    if not str(text):
         raise PromptError("the prompt is empty")
-    plain = list(table.tokenizer.encode(text, add_special_tokens=False))
+    ids = encoded(text, table.tokenizer)
     if not special_tokens:
-        return plain
-    added = list(table.tokenizer.encode(text, add_special_tokens=True))
+        return ids
+    begun, plain = text, ids
+    if isinstance(text, GuardedText):
+        begun = text.parts[0]
+        plain = encoded(begun, table.tokenizer)
+    added = list(table.tokenizer.encode(str(begun), add_special_tokens=True))
     front = next((n for n in range(len(added) - len(plain) + 1) if added[n : n + len(plain)] == plain), 0)
     first = next((n for n, token in enumerate(plain) if table.text(token).strip() or table.is_special(token)), 0)
-    return plain if front and plain[first : first + front] == added[:front] else added
+    if front and plain[first : first + front] == added[:front]:
+        return ids
+    return added if isinstance(text, str) else [*added[:front], *ids, *added[front + len(plain) :]]

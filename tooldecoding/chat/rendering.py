@@ -5,22 +5,25 @@ that docs/models.md compares.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from tooldecoding.chat.call_ids import template_ids
-from tooldecoding.chat.documentation import Documentation
+from tooldecoding.chat.guarding import ToolTexts, guarded
 from tooldecoding.chat.messages import Conversation, Message, Role
 from tooldecoding.chat.probe import chat_prompt
 from tooldecoding.chat.template_profile import TemplateProfile
 from tooldecoding.errors import ChatWarning, PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.options.decode_options import Detail
+from tooldecoding.tokens.guarded_text import PromptText
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
+
+Instruct = Callable[[Conversation, str], Conversation]
+"""Adds instructions to a conversation, with documentation of tools as text."""
 
 _INSTRUCTION: Final = """You can call these tools:
 {tools}
@@ -44,28 +47,52 @@ _FORM: Final = Call("tool_name", {"key": "value", "other_key": 5})
 
 def conversation_prompt(
     conversation: Conversation,
-    tools: Sequence[Mapping[str, Any]],
+    tools: ToolTexts,
     profile: TemplateProfile,
     tokenizer: "PreTrainedTokenizerBase",
-) -> str:
-    """Return the text that the model reads, up to its own turn.
+    instruct: Instruct | None = None,
+) -> PromptText:
+    """Return the text that the model reads, up to its own turn; nothing that anybody says becomes a control token.
 
     PromptError if the template refuses the conversation, or leaves out a message or a call. ModelError if the tokenizer
     has no chat template.
 
     Parameters
     ----------
-    tools : sequence of mappings
-        In OpenAI's shape.
+    tools : sequence of mappings, or str
+        In OpenAI's shape for the template, or the text that ``instruct`` takes.
     profile : TemplateProfile
         Those of the tokenizer's chat template.
+    instruct : callable, optional
+        Writes what the model is told beside what was said. Its own words may have control tokens.
     """
-    _demand_shown_calls(conversation, profile)
-    ids = template_ids(profile.ids, conversation.calls)
-    messages = [_template_message(message, profile, ids) for message in conversation.messages]
-    text = chat_prompt(tokenizer, messages, tools)
-    _demand_shown_texts(conversation, text)
-    return text
+
+    def shown(conversation: Conversation, tools: ToolTexts) -> Conversation:
+        return instruct(conversation, tools if isinstance(tools, str) else "") if instruct else conversation
+
+    def write(conversation: Conversation, tools: ToolTexts) -> str:
+        messages = shown(conversation, tools)
+        ids = template_ids(profile.ids, messages.calls)
+        rows = [_template_message(message, profile, ids) for message in messages.messages]
+        return chat_prompt(tokenizer, rows, () if isinstance(tools, str) else tools)
+
+    told = shown(conversation, tools)
+    _demand_shown_calls(told, profile)
+    _warn_of_lost_texts(told, profile)
+    prompt = guarded(write, conversation, tools, tokenizer)
+    _demand_shown_texts(told, str(prompt))
+    return prompt
+
+
+def _warn_of_lost_texts(conversation: Conversation, profile: TemplateProfile) -> None:
+    for message in conversation.messages:
+        if message.calls and message.content and not profile.content_beside_calls:
+            warnings.warn(
+                "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
+                f"before a call: {message.content!r:.60}",
+                ChatWarning,
+                stacklevel=2,
+            )
 
 
 def _template_message(message: Message, profile: TemplateProfile, ids: Mapping[str, str]) -> dict[str, Any]:
@@ -74,14 +101,7 @@ def _template_message(message: Message, profile: TemplateProfile, ids: Mapping[s
     if message.result_of:
         return row | {"tool_call_id": ids[message.result_of.id], "name": message.result_of.name}
     if message.calls:
-        row["content"] = message.content or profile.no_content
-        if message.content and not profile.content_beside_calls:
-            warnings.warn(
-                "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
-                f"before a call: {message.content!r:.60}",
-                ChatWarning,
-                stacklevel=2,
-            )
+        if not message.content or not profile.content_beside_calls:
             row["content"] = profile.no_content
         row["tool_calls"] = [replace(call, id=ids[call.id]).openai(profile.arguments_as_text) for call in message.calls]
     if message.thinking and profile.thinking_key:
@@ -127,11 +147,7 @@ def _demand_shown_texts(conversation: Conversation, text: str) -> None:
 
 
 def with_tools(
-    conversation: Conversation,
-    documentation: Documentation,
-    detail: Detail,
-    call_format: CallFormat,
-    profile: TemplateProfile,
+    conversation: Conversation, tools: str, call_format: CallFormat, profile: TemplateProfile
 ) -> Conversation:
     """Return a conversation that shows the tools and how to call them, for a chat template that prints none.
 
@@ -141,16 +157,16 @@ def with_tools(
 
     Parameters
     ----------
-    detail : {"full", "signatures", "summaries", "names"}
-        What is printed of each tool.
+    tools : str
+        Their documentation; empty if there are none.
     profile : TemplateProfile
         Those of the template.
     """
     messages = list(conversation.messages)
     if profile.shown_calls == "none":
         messages = _without_calls(messages, call_format)
-    if len(documentation.lookup):
-        instruction = _INSTRUCTION.format(tools=documentation.as_signatures(detail), form=call_format.render([_FORM]))
+    if tools:
+        instruction = _INSTRUCTION.format(tools=tools, form=call_format.render([_FORM]))
         messages = _instructed(messages, instruction, profile)
     return Conversation(tuple(messages))
 

@@ -31,6 +31,7 @@ from tooldecoding.options import TOOL_CHOICES
 from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.fed_tokens import FedTokens
+from tooldecoding.tokens.guarded_text import PromptText
 from tooldecoding.tokens.token_table import TokenTable
 from voting import carries
 
@@ -152,13 +153,13 @@ class PromptDecoder:
         return await self._answered(self._unread, self._answer_prompt, decoded)
 
     @cached_property
-    def _answer_prompt(self) -> str | None:
+    def _answer_prompt(self) -> PromptText | None:
         try:
             return self._request.answer_prompt and self._request.answer_prompt()
         except PromptError:  # a template may refuse results where no tools are given
             return None
 
-    async def _answered(self, unread: Branch, prompt: str, before: DecodedPrompt) -> DecodedPrompt:
+    async def _answered(self, unread: Branch, prompt: PromptText, before: DecodedPrompt) -> DecodedPrompt:
         """Let the model answer behind the prompt without tools; what it said ``before`` stays, in front of that.
 
         What is 23.5 plus 19?
@@ -359,7 +360,7 @@ class PromptDecoder:
     @cached_property
     def _prompt_text(self) -> str:
         prompt = self._request.prompt
-        return prompt if isinstance(prompt, str) else self._shown(self._prompt_ids)
+        return str(prompt) if isinstance(prompt, PromptText) else self._shown(self._prompt_ids)
 
     def _shown(self, ids: Sequence[int]) -> str:
         return self._table.special.shown(self._table.join(ids).decode(errors="replace"))

@@ -23,6 +23,7 @@ from tooldecoding.options import TOOL_CHOICES
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult, RequestRun
 from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.guarded_text import PromptText
 from tooldecoding.tokens.token_table import TokenTable
 
 _SETS, _TOOLS = 64, 50_000
@@ -136,7 +137,7 @@ class RequestDecoder:
         PromptError if the prompt is empty, is no Unicode text, has ids that are not the model's, or leaves no room for
         a call.
         """
-        if isinstance(request.prompt, str):
+        if isinstance(request.prompt, PromptText):
             ids = text_ids(request.prompt, self.table, request.special_tokens)
         else:
             ids = checked_ids(request.prompt, len(self.table.texts))

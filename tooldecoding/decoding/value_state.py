@@ -17,8 +17,8 @@ from lookup.grammar.value_grammar import MAX_CLOSING, ValueGrammar
 from tooldecoding.formats.call_format import CallFormat
 
 _EVERY_BYTE = frozenset(range(256))
-_SCALED = frozenset(".eE")
-_IN_SCALED = frozenset(NUMBER_CHARACTERS)
+_EXPONENT = frozenset("eE")
+_IN_EXPONENT = frozenset(NUMBER_CHARACTERS)
 _MOST_DIGITS = 64
 _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
@@ -215,11 +215,11 @@ class ValueState:
         return Step(new, tail, whole and not (text[-1].isdigit() and self._grammar.number_inside(text)))
 
     def _is_half_integer(self, text: str) -> bool:
-        """Whether an integer has a fraction, or a begun exponent, that may lead nowhere: it must be read on first."""
-        if not _SCALED.intersection(text[-_MOST_DIGITS:]) or text[-1] not in _IN_SCALED:
+        """Whether an integer has an exponent that may lead nowhere: it must be read on first."""
+        if not _EXPONENT.intersection(text[-_MOST_DIGITS:]) or text[-1] not in _IN_EXPONENT:
             return False
         here = self._grammar.number_inside(text)
-        return here is not None and here.is_whole and not here.may_end and not _SCALED.isdisjoint(here.written)
+        return here is not None and here.is_whole and not here.may_end and not _EXPONENT.isdisjoint(here.written)
 
     def _ended_inside(self, new: str) -> Step | None:
         """Return the step if the value ends before one of the characters ``new`` and the rest may follow a value."""

@@ -4,8 +4,8 @@ Held to what is permitted, a model that writes ``1.5e3`` where an integer is wan
 writes ``150`` where 100 is the most ``15``. So where the likeliest token goes on with a number and is refused, the
 number is read on to its end. If it may stand there in another spelling, it is written so; else the value is cut::
 
-    integer             1      wants .5e3    1.5e3        is 1500
-    from 0 to 1                wants 5e-5    0.00005      in other digits
+    integer             1      wants .5e3    1500         in other digits
+    from 0 to 1                wants 5e-5    0.00005
     integer             1      wants .5      1 is cut     no integer begins with 1.5
     at most 100         15     wants 0       15 is cut
 """
@@ -14,6 +14,7 @@ import re
 from decimal import Decimal, InvalidOperation
 from typing import Final, NamedTuple
 
+from lookup.grammar.number_here import NUMBER_CHARACTERS
 from tooldecoding.decoding.value_state import ValueState
 from tooldecoding.tokens.branch import Branch, Pick
 
@@ -60,6 +61,8 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> Whole
         written += await _rest(branch, pick.logits.best)
     for spelling in (written, *_spellings(written)):
         rest = spelling.removeprefix(here.written).encode()
+        if spelling == here.written and here.may_end and picked[:1] not in NUMBER_CHARACTERS:
+            return None  # such as 3.0 where an integer is wanted
         if rest and spelling.startswith(here.written) and state.number_kept(rest) and state.ends_number(rest):
             return WholeNumber(rest)
     return WholeNumber(b"", f"the model writes {written!r:.60}, which the documentation does not allow here")

@@ -26,6 +26,7 @@ from tooldecoding.options import DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import AUTO, demand_arguments
 from tooldecoding.request import Request, Tools, as_lookup
 from tooldecoding.result import DecodeResult
+from tooldecoding.tokens.guarded_text import encoded
 
 
 @dataclass
@@ -221,8 +222,9 @@ def chat_inputs(
         ``input_ids`` and ``attention_mask``, each of shape (1, length).
     """
     options = changed(DecodeOptions(), fields, options)
-    text = str(chat_request(read_messages(messages), read_tools(tools), options, tokenizer).prompt)
-    return tokenizer(text, add_special_tokens=False, return_tensors="pt", return_token_type_ids=False)
+    request = chat_request(read_messages(messages), read_tools(tools), options, tokenizer)
+    ids = torch.tensor([encoded(request.text, tokenizer)])
+    return BatchEncoding({"input_ids": ids, "attention_mask": torch.ones_like(ids)})
 
 
 @contextmanager

@@ -188,7 +188,7 @@ class ChatCompletions(Answerer):
             demand_model(asked.model, self._options)
             parsed = await run_in_threadpool(self._parser.parse, asked)
             if self._options.log_prompts:
-                log("prompt", request_id=request_id, prompt=parsed.request.prompt)
+                log("prompt", request_id=request_id, prompt=str(parsed.request.prompt))
             answer = ChatAnswer(asked, parsed, self._decoder, self._options.model_names[0])
             job = Job(parsed, bool(asked.stream), self._options.timeout)
             self.scheduler.submit(job)

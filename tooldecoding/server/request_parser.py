@@ -189,7 +189,7 @@ class RequestParser:
                     request = self._answering(request, schema)
                     notes += unenforced(request.tools.tools[0], strict)
             with _api_errors("messages"):
-                context, characters = self._decoder.context, len(request.prompt)
+                context, characters = self._decoder.context, len(str(request.prompt))
                 if context is not None and characters > self._most_characters:  # tokens of it would take seconds
                     raise PromptError(
                         f"the prompt has {characters} characters, too many for the model's context of {context} "

@@ -25,9 +25,9 @@ _BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 def token_texts(tokenizer: PreTrainedTokenizerBase) -> list[bytes | None]:
     """Return the text of each id, possibly a part of a character; ``None`` for special tokens and unused ids."""
-    mistral = getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None)
+    mistral = mistral_tokenizer(tokenizer)
     if mistral is not None:
-        return _mistral_texts(mistral.tokenizer)
+        return _mistral_texts(mistral)
     vocabulary = tokenizer.get_vocab()
     pieces: list[str | None] = [None] * (max(vocabulary.values()) + 1)
     for piece, token in vocabulary.items():
@@ -57,8 +57,13 @@ def _sentencepiece_texts(pieces: Sequence[str | None]) -> list[bytes | None]:
     return [None if not piece else fallback.get(piece) or piece.replace("▁", " ").encode() for piece in pieces]
 
 
+def mistral_tokenizer(tokenizer: PreTrainedTokenizerBase) -> Any:
+    """Return that of mistral-common, which transformers loads for Mistral's own model folders; None for others."""
+    return getattr(getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None), "tokenizer", None)
+
+
 def _mistral_texts(tokenizer: Any) -> list[bytes | None]:
-    """Return the texts of a mistral-common tokenizer, which transformers loads for Mistral's own model folders."""
+    """Return the texts of a mistral-common tokenizer."""
     special = tokenizer.special_ids | {tokenizer.unk_id}  # SentencePiece does not count the unknown one among them
     ids = range(tokenizer.n_words)
     if hasattr(tokenizer, "id_to_byte_piece"):
@@ -136,9 +141,9 @@ def special_texts(
 
 def _added_tokens(tokenizer: PreTrainedTokenizerBase) -> dict[str, int]:
     """Return the ids of the tokens that were added to a vocabulary, special or not."""
-    mistral: Any = getattr(getattr(tokenizer, "tokenizer", None), "instruct_tokenizer", None)
+    mistral = mistral_tokenizer(tokenizer)
     if mistral is not None:
-        return {str(mistral.tokenizer.id_to_piece(token)): token for token in sorted(mistral.tokenizer.special_ids)}
+        return {str(mistral.id_to_piece(token)): token for token in sorted(mistral.special_ids)}
     return {str(added.content): token for token, added in tokenizer.added_tokens_decoder.items()}
 
 

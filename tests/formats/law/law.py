@@ -13,6 +13,7 @@ from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
+from tools import sound
 
 BIASES: Final[dict[str, Bias | None]] = {
     "random": None,
@@ -55,8 +56,7 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Counter[str
                     raise
                 counts["a key or member of an enum that the notation cannot write"] += 1
                 continue
-            cut = all("token limit" in error or "truncated" in error for error in result.errors)
-            assert result.valid or cut, f"{document.id}: {result.errors}"
+            assert sound(result), f"{document.id}: {result.errors}"
             assert decoder.table.special.shown(decoder.table.join(result.token_ids).decode()) == result.text
             for text, calls in texts(result, call_format):
                 counts[ask(Judged(call_format.name, text, calls, document.schemas))] += 1
