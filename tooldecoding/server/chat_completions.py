@@ -16,6 +16,7 @@ from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body
 from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row, to_api_error
+from tooldecoding.server.json_answer import NAME, is_json_answer
 from tooldecoding.server.monitoring import log
 from tooldecoding.server.request_parser import ParsedRequest, RequestParser
 from tooldecoding.server.scheduler import Job, Scheduler
@@ -49,6 +50,7 @@ class ChatAnswer:
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._calls = 0
         self._wrote = False
+        self._held = ""  # text that an answer in JSON would take the place of
         self._space = ""  # white space of the content that counts only if more follows
 
     def whole(self, result: DecodeResult) -> dict[str, Any]:
@@ -72,9 +74,13 @@ class ChatAnswer:
         match self._pieces.of(event):
             case TextPiece("thinking", text):
                 yield self._chunk({"reasoning_content": text})
-            case TextPiece(_, text) if not self._parsed.as_content:
+            case TextPiece(_, text) if self._parsed.as_content:
+                self._held += text
+            case TextPiece(_, text):
                 yield from self._text(text)
-            case CallPiece() as piece if not self._parsed.as_content:
+            case CallPiece() as piece if piece.call.name != NAME:
+                yield from self._text(self._held)
+                self._held = ""
                 message, self._space = piece.message, ""
                 function, index = message["function"], self._calls
                 self._calls += 1
@@ -85,7 +91,7 @@ class ChatAnswer:
     def end(self, result: DecodeResult) -> Iterator[Row]:
         """Yield the last chunks."""
         reply = self._reply(result)
-        if self._parsed.as_content:
+        if self._parsed.as_content and not self._calls:
             yield self._chunk({"content": reply.content})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
@@ -98,7 +104,7 @@ class ChatAnswer:
     def _reply(self, result: DecodeResult) -> ChatMessage:
         """Return the message; an answer in JSON is its text, and a value that was closed at its limit has cut it."""
         cut = result.cut or any(p.truncated for call in result.calls for p in call.voted.parameters)
-        if self._parsed.as_content:
+        if is_json_answer(result.call_format):
             content = "".join(result.call_format.render_call(c.name, c.arguments) for c in result.calls)
             result = replace(result, calls=(), answer=result.answer._replace(content=content))
         return self._pieces.whole(replace(result, cut=cut))
