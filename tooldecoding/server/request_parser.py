@@ -49,12 +49,9 @@ def read_documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list
     if len(tools) > MAX_TOOLS:
         raise PromptError(f"expected at most {MAX_TOOLS} tools, found {len(tools)}")
     strict: dict[str, bool] = {}
-    read = []
     for number, given in enumerate(tools):
         match given:
             case {"type": "function", "function": {"name": str(name), **function}, **beside}:
-                said = {key: value for key, value in function.items() if value is not None}
-                read.append({"type": "function", "function": {"name": name, **said}})
                 unknown = [*beside, *(f"function.{key}" for key in function if key not in _FUNCTION)]
                 if unknown:
                     raise PromptError(f"tools[{number}]: unknown field {unknown[0]!r:.60}")
@@ -63,7 +60,7 @@ def read_documentation(tools: Sequence[Any] | None) -> tuple[Documentation, list
                 shape = '{"type": "function", "function": {"name": …, "parameters": …}}'
                 raise PromptError(f"tools[{number}]: expected {shape}, found {short_repr(given)}")
     with noted() as notes:
-        documentation = read_tools(read)
+        documentation = read_tools(tools)
     for tool in documentation.lookup.tools:
         found = unenforced(tool, strict.get(tool.documented_name or tool.name, False))
         notes += (f"tool {tool.name!r:.60}: {note}" for note in found)

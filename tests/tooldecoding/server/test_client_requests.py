@@ -162,6 +162,13 @@ def test_with_tools_an_answer_is_a_call_or_fits_the_format(name: str, kind: dict
     assert json.loads(silent["message"]["content"]) == {"city": "Rome"}
 
 
+def test_an_answer_in_json_needs_no_tools_in_full(server: Running) -> None:
+    for tools in (None, TOOLS):
+        few = {"tooldecoding": {"documentation": "summaries"}, "max_tokens": 20}
+        answer = server.ask(messages=HELLO, tools=tools, response_format=PLACE, **few)
+        assert answer.status_code == 200, answer.text
+
+
 def test_a_stop_text_leaves_a_call_whole() -> None:
     decoder = decoder_of(HERMES)
     tools = [{"type": "function", "function": documented("f", x={"type": "integer"})}]
