@@ -15,6 +15,10 @@ class PromptError(ToolDecodingError):
     """A prompt, dialogue or batch row cannot be decoded."""
 
 
+class ContextLengthError(PromptError):
+    """A prompt leaves no room for an answer in the model's context."""
+
+
 class ConfigError(ToolDecodingError):
     """A setting is unknown or invalid."""
 

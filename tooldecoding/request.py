@@ -41,6 +41,8 @@ class Request:
     answer_prompt : callable, optional
         Returns the prompt without tools of a conversation in which the model need not call: it answers behind that if
         the call that it would make is left out, or it would end without a word. None elsewhere.
+    json_answer : Request, optional
+        What is decoded in the place of an answer in words, behind ``answer_prompt``: one in JSON.
     """
 
     prompt: PromptText | Sequence[int]
@@ -52,6 +54,7 @@ class Request:
     conversation: tuple[Message, ...] = ()
     prompt_for: PromptFor | None = None
     answer_prompt: Callable[[], PromptText] | None = None
+    json_answer: "Request | None" = None
 
     @property
     def text(self) -> PromptText:

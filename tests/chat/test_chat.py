@@ -241,6 +241,15 @@ class TestTools:
             decoder.chat([USER], tools)
         assert said in str(error.value) and "\n" not in str(error.value)
 
+    @pytest.mark.parametrize("name", ["gptoss", "qwen3", "glm4moe", "llama3_1"])
+    def test_a_tool_may_say_no_more_than_its_name(self, name: str) -> None:
+        decoder = decoder_of(original(name))
+        decoder.engine = RandomEngine(decoder.table.texts, 1)
+        for said in ({}, {"parameters": None}, {"parameters": None, "description": None, "strict": None}):
+            tools = [{"type": "function", "function": {"name": "stop", **said}}]
+            [call] = decoder.chat([USER], tools, "required", max_calls=1).calls
+            assert (call.name, call.arguments) == ("stop", {})
+
 
 class TestToolChoice:
     @pytest.mark.parametrize("given", [3, [], {}, {"type": "tool", "name": "f"}, {"type": "function"}])

@@ -109,16 +109,64 @@ CALLED: list[dict[str, Any]] = [
 SAID = [USER, CALLED[1] | {"content": "One moment."}, *CALLED[2:]]
 
 
+SYSTEM = {"role": "system", "content": "Be brief."}
+
+
 def test_nothing_is_left_out_in_silence() -> None:
-    two, later = read_messages(CALLED), [USER, {"role": "system", "content": "Be brief."}, USER]
+    two, later = read_messages(CALLED), [USER, {"role": "assistant", "content": "Well."}, SYSTEM]
     tokenizer = decoder_of(original("gptoss")).tokenizer
     with pytest.raises(PromptError, match=r"messages\[1\]: .* writes only the first of the 2 calls"):
         conversation_prompt(two, TOOLS, profile_of(tokenizer), tokenizer)
-    with pytest.raises(PromptError, match=r"messages\[1\]: .* leaves out this message of role system"):
+    with pytest.raises(PromptError, match=r"messages\[2\]: .* leaves out this message of role system"):
         conversation_prompt(read_messages(later), TOOLS, profile_of(tokenizer), tokenizer)
     tokenizer = decoder_of(original("llama3_1")).tokenizer
     with pytest.raises(PromptError, match="refuses the dialogue: This model only supports single tool-calls at once"):
         conversation_prompt(two, TOOLS, profile_of(tokenizer), tokenizer)
+
+
+TAKES_SYSTEM_LAST = {"glm4moe": True, "qwen2_5": True, "llama3_1": True, "gemma3": False, "qwen3_5_think": False}
+"""Original template -> whether it takes a conversation that is a system message alone."""
+
+
+@pytest.mark.parametrize("name", [*ORIGINALS, "gemma3", "cohere2", "phi3_5", "lfm2"])
+def test_system_messages_stand_where_the_template_takes_them_or_join_the_first(name: str) -> None:
+    tokenizer = decoder_of(original(name)).tokenizer
+    profile, again = profile_of(tokenizer), {"role": "developer", "content": "Be kind."}
+    for given in ([SYSTEM, USER, again], [SYSTEM, again, USER], [SYSTEM, USER, ANSWERED, again, USER], [USER, again]):
+        text = conversation_prompt(read_messages(given), [], profile, tokenizer)
+        said = [" ".join(row["content"].split()) for row in given]
+        assert all(each in " ".join(text.split()) for each in said), "nothing is lost"
+        assert SYSTEM not in given or text.index("Be brief.") < text.index("Be kind.")
+    if (takes := TAKES_SYSTEM_LAST.get(name)) is not None:
+        if takes:
+            assert "Be brief." in conversation_prompt(read_messages([SYSTEM]), [], profile, tokenizer)
+        else:
+            with pytest.raises(PromptError, match=r"^messages\[0\]: the model's chat template"):
+                conversation_prompt(read_messages([SYSTEM]), [], profile, tokenizer)
+
+
+def test_a_refusal_names_the_system_message() -> None:
+    tokenizer = decoder_of(original("qwen3_5_think")).tokenizer
+    given = read_messages([USER, ANSWERED, USER, ANSWERED, SYSTEM])
+    with pytest.raises(PromptError, match=r"^messages\[4\]: .* System message must be at the beginning"):
+        conversation_prompt(given, [], profile_of(tokenizer), tokenizer)
+
+
+ANSWERED = {"role": "assistant", "content": "Well."}
+
+
+@pytest.mark.parametrize("chat_template", TEMPLATES)
+def test_every_template_writes_arguments_that_are_no_object_and_ids_that_come_again(chat_template: Any) -> None:
+    tokenizer = decoder_of(chat_template()).tokenizer
+    given = [USER]
+    for text in ('{"place": "Da Gi', "[1, 23]"):
+        function = {"name": "book_table", "arguments": text}
+        given += [{"role": "assistant", "content": None, "tool_calls": [{"id": "call_0", "function": function}]}]
+        given += [{"role": "tool", "tool_call_id": "call_0", "content": f"wrong: {len(given)}"}]
+    text = conversation_prompt(read_messages(given), TOOLS, profile_of(tokenizer), tokenizer)
+    for said in ("Da Gi", "wrong: 2", "[1, 23]", "wrong: 4"):
+        assert said in text and "&#34;" not in text
+    assert text.index("Da Gi") < text.index("wrong: 2") < text.index("[1, 23]") < text.index("wrong: 4")
 
 
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:

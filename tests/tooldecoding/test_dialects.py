@@ -190,9 +190,11 @@ def test_text_is_held_back_only_while_it_can_become_a_call() -> None:
     assert "argum" not in name  # an unknown name is told at once
 
 
-def test_a_stop_in_an_opening_ends_the_text() -> None:
-    result = run(FORMS["object"], stop=('": {',))
-    assert result.text == '{"name": "get_weather", "arguments' and not result.calls
+@pytest.mark.parametrize("stop", ['": {', "\n", "`", "{", '"', "name", "get_weather", "<tool_call>", "(", "["])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_stop_in_an_opening_leaves_the_call(form: str, stop: str) -> None:
+    plain, stopped = run(FORMS[form]), run(FORMS[form], stop=(stop,))
+    assert (stopped.text, called(stopped)) == (plain.text, called(plain)) and plain.calls
 
 
 OWN = f"<tool_call>\n{json.dumps(NAMED)}\n</tool_call>"

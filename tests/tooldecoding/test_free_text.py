@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 
-from synthetic import RandomEngine, Writer, decode, synthetic
+from synthetic import END, RandomEngine, ScriptedEngine, Writer, decode, synthetic
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
@@ -157,6 +157,68 @@ def test_stops_end_the_content(stop: str) -> None:
     result = answer(f"<think>{stop}</think>It is sunny.\nYes.", stop=(stop,), format="hermes")
     assert result.content == "It is sunny.\nYes.".partition(stop)[0]
     assert result.thinking == stop.strip("\n")
+
+
+STOPS = ["\n", '"', "{", "(", "[", "<", "name", "get_weather", "get_", ": ", "call", "\n\n", ">\n", " ", "`"]
+
+
+@pytest.mark.parametrize("with_tokens", [True, False])
+@pytest.mark.parametrize("call_format", NATIVE_FORMATS, ids=lambda f: f.name)
+def test_no_stop_acts_inside_of_a_call(call_format: Any, with_tokens: bool) -> None:
+    for before in ("", call_format.lead, "<think>\nHm.\n</think>\n\n"):
+        written = before + call_format.render(CALLS[:1])
+        plain = answer(written, with_tokens, format=call_format.name, max_calls=1)
+        for stop in STOPS:
+            result = answer(written, with_tokens, format=call_format.name, max_calls=1, stop=(stop,))
+            assert (result.text, found(result)) == (plain.text, found(plain)), (before, stop)
+        assert found(plain) == [("get_weather", CALLS[0].arguments)]
+
+
+@pytest.mark.parametrize("with_tokens", [True, False])
+@pytest.mark.parametrize(
+    ("text", "stop", "content"),
+    [
+        ("I look.\n\nCALL", "\n", "I look."),
+        ("I look: [1] CALL", "[1", "I look: "),
+        ("\nNo.", "\n", ""),
+        ("\n\n", "\n", ""),
+        ("<think>\nHm.\n</think>\n\nNo.\nCALL", "\n", "No."),
+        ('<tool_call>\n{"name": "get_time"', "name", '<tool_call>\n{"'),
+        ('<tool_call>\n{"name": "no"}', "name", '<tool_call>\n{"'),
+        ("see <tools> and more", "<to", "see "),
+        ("so <", "<", "so "),
+    ],
+)
+def test_a_stop_before_a_call_or_in_what_becomes_none_ends_the_text(
+    text: str, stop: str, content: str, with_tokens: bool
+) -> None:
+    if with_tokens and text.startswith("<tool_call>"):
+        pytest.skip("the mark alone opens a call")
+    text = text.replace("CALL", CALL_FORMATS["hermes"].render(CALLS[:1]))
+    result = answer(text, with_tokens, format="hermes", stop=(stop,))
+    assert (result.content, result.calls, result.cut) == (content, (), False)
+
+
+@pytest.mark.parametrize("choice", ["auto", "none"])
+@pytest.mark.parametrize("opened", [True, False])
+@pytest.mark.parametrize("behind", ["It is sunny.", "CALL", ""])
+def test_thinking_that_is_never_closed_is_closed_once(behind: str, opened: bool, choice: str) -> None:
+    call = CALL_FORMATS["hermes"].render(CALLS[:1])
+    begun, thought = PROMPT + "<think>\n" * opened, "<think>\n" * (not opened) + f"I look.\n{call}"
+    told, table = behind.replace("CALL", call), synthetic("marks").table
+    bound = [table.special.bound(text) for text in (begun + thought, f"{begun}{thought}</think>\n\n{told}")]
+
+    def continuation(text: str) -> str:
+        whole = bound[len(text) > len(bound[0])]
+        return (whole[len(text) :] if whole.startswith(text) else "") or table.special.bound(END)
+
+    engine = ScriptedEngine(table.texts, continuation)
+    options: dict[str, Any] = {"tool_choice": choice, "format": "hermes", "order_limit": 1, "max_calls": 1}
+    result = decode(engine, begun, CHAT_TOOLS, "marks", **options)
+    assert result.thinking.startswith("I look.\n<tool_call>") and not result.cut and result.valid
+    called = behind == "CALL" and choice == "auto"
+    assert found(result) == [("get_weather", CALLS[0].arguments)] * called
+    assert (result.content or "").strip() == behind or behind != "It is sunny."
 
 
 def rome(name: str, times: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import SystemRandom
 from typing import Final, Literal
 
-from tooldecoding.chat.messages import ToolCall
+from tooldecoding.chat.calls import ToolCall
 
 IdForm = Literal["any", "nine", "named", "number"]
 """What a template takes as an id.
@@ -41,11 +41,19 @@ def new_id(form: IdForm, earlier: Sequence[ToolCall], name: str) -> str:
     return _free(form, name, len(earlier), {call.id for call in earlier}, *_DRAWN.get(form, ()))
 
 
-def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> dict[str, str]:
-    """Return the template's id for each id of a conversation: the same if the template takes it."""
-    ids = {call.id: call.id for call in calls if _fits(form, call)}
-    used = {*ids}
-    return {call.id: ids.get(call.id) or _free(form, call.name, number, used) for number, call in enumerate(calls)}
+def template_ids(form: IdForm, calls: Sequence[ToolCall]) -> list[str]:
+    """Return the template's id of each call of a conversation: its own if the template takes it.
+
+    An id that comes again, such as ``call_0`` in each turn, is that of its first call alone.
+    """
+    used = {call.id for call in calls if _fits(form, call)}
+    kept: set[str] = set()
+    ids = []
+    for number, call in enumerate(calls):
+        keeps = call.id not in kept and _fits(form, call)
+        ids.append(call.id if keeps else _free(form, call.name, number, used))
+        kept.add(ids[-1])
+    return ids
 
 
 def _fits(form: IdForm, call: ToolCall) -> bool:

@@ -9,10 +9,11 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from tooldecoding.chat.call_ids import new_id
+from tooldecoding.chat.calls import ToolCall
 from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.guarding import ToolTexts
-from tooldecoding.chat.messages import Conversation, Message, ToolCall, read_messages
+from tooldecoding.chat.messages import Conversation, Message, read_messages
 from tooldecoding.chat.rendering import conversation_prompt, with_results, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_profile import profile_of

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
-from tooldecoding.chat.messages import Message, Role, ToolCall, validated
+from tooldecoding.chat.calls import ToolCall
+from tooldecoding.chat.messages import Message, Role, validated
 from tooldecoding.errors import PromptError
 from tooldecoding.files.json_lines import numbered_lines, read_arguments, read_row, short_repr
 from tooldecoding.formats.call_format import Call, CallFormat

@@ -32,6 +32,9 @@ _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s(?=[^a-z])|(?<=[。！？])")
 _READ, _LONGEST = 1000, 120
 """Characters of a description that are looked at for its first sentence, and those that are printed of it."""
 
+_EMPTY: Final[Mapping[str, Any]] = {"description": "", "parameters": {"type": "object", "properties": {}}}
+"""What a tool has that says no more than its name."""
+
 _NESTED: Final = ("items", "properties", "required", "additionalProperties", "anyOf")
 
 
@@ -130,11 +133,12 @@ class Documentation:
         Parameters
         ----------
         bare : bool
-            Whether all but the full form goes without the fields that it leaves empty, which some templates demand.
+            Whether tools go without the fields that are empty, which some templates demand.
         """
         if detail != "full":
             return [_compact_chat_tool(tool, detail, bare) for tool in self.lookup.tools]
-        return [_chat_tool(tool, self._given.get(tool.name)) for tool in self.lookup.tools]
+        tools = [_chat_tool(tool, self._given.get(tool.name)) for tool in self.lookup.tools]
+        return tools if bare else [{**tool, "function": _EMPTY | tool["function"]} for tool in tools]
 
 
 def tool_name(entry: Any) -> str:

@@ -18,7 +18,8 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from tooldecoding.chat.messages import Conversation, Message, ToolCall
+from tooldecoding.chat.calls import ToolCall
+from tooldecoding.chat.messages import Conversation, Message
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.thinking import THINKING
 from tooldecoding.tokens.guarded_text import PromptText, any_of, control_texts
@@ -170,7 +171,8 @@ class _Marks:
         )
 
     def _in_call(self, call: ToolCall) -> ToolCall:
-        return ToolCall(self.in_text(call.id), self.in_text(call.name), self.in_value(call.arguments))
+        text = None if call.text is None else self.in_text(call.text)
+        return ToolCall(self.in_text(call.id), self.in_text(call.name), self.in_value(call.arguments), text)
 
 
 def _new_mark() -> str:

@@ -1,7 +1,7 @@
 """Messages in OpenAI's shape, read from untrusted data and checked.
 
-A conversation begins with any number of system messages and ends with a message of the user or the result of a tool.
-All calls of an assistant message have their results right behind it, in any sequence.
+A conversation ends with a message of the user or the system, or the result of a tool. All calls of an assistant message
+have their results right behind it, in any sequence; ids tell them apart there, and may come again in later messages.
 """
 
 import json
@@ -11,8 +11,9 @@ from typing import Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError, model_validator
 
+from tooldecoding.chat.calls import ToolCall, WaitingCalls
 from tooldecoding.errors import PromptError
-from tooldecoding.files.json_lines import json_line, read_arguments, short_repr
+from tooldecoding.files.json_lines import read_made_arguments, short_repr
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -20,26 +21,8 @@ MAX_MESSAGES: Final = 10_000
 MAX_CHARACTERS: Final = 16 << 20
 """Bounds of a conversation."""
 
-
-@dataclass(frozen=True)
-class ToolCall:
-    """A call that the assistant made.
-
-    Attributes
-    ----------
-    id : str
-    name : str
-    arguments : dict
-    """
-
-    id: str
-    name: str
-    arguments: dict[str, Any]
-
-    def openai(self, as_text: bool = True) -> dict[str, Any]:
-        """Return the call in OpenAI's shape, with its arguments as a JSON text or as an object."""
-        arguments = json_line(self.arguments) if as_text else self.arguments
-        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": arguments}}
+_IGNORED: Final = ("annotations", "cache_control", "provider_specific_fields", "reasoning_details", "thinking_blocks")
+"""Keys of messages that other servers and clients add, which say nothing that a chat template could write."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +94,20 @@ class _Part(BaseModel):
 _Content = Annotated[list[_Part], BeforeValidator(_as_parts)]
 
 
+def _id(given: Any) -> Any:
+    return "" if given is None else given
+
+
+_Id = Annotated[str, Strict(), BeforeValidator(_id)]
+
+
 class _Function(BaseModel):
     name: _Name
-    arguments: Annotated[dict[str, Any], BeforeValidator(read_arguments)]
+    arguments: Annotated[Any, BeforeValidator(read_made_arguments)] = Field(default_factory=dict)
 
 
 class _Call(BaseModel):
-    id: _Name
+    id: _Id = ""
     type: Literal["function"] = "function"
     function: _Function
 
@@ -133,6 +123,7 @@ class _Answer(_Said):
     content: _Content | None = None  # type: ignore[assignment]
     tool_calls: list[_Call] | None = None
     reasoning_content: Annotated[str, Strict()] | None = None
+    reasoning: Annotated[str, Strict()] | None = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -142,7 +133,7 @@ class _Answer(_Said):
 
 
 class _Result(_Said):
-    tool_call_id: Annotated[str, Strict()]
+    tool_call_id: _Id = ""
 
 
 _SHAPES: Final[Mapping[str, tuple[Role, type[_Said]]]] = {
@@ -166,7 +157,8 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     ----------
     given : sequence of mappings
         ``{"role", "content"}``; ``content`` is a text or a list of text parts. An assistant's message may have
-        ``tool_calls`` and ``reasoning_content``, a tool's has a ``tool_call_id``. Other keys must be empty.
+        ``tool_calls`` and ``reasoning_content`` (or ``reasoning``), a tool's has a ``tool_call_id``. Other keys must be
+        empty, but for those that are known to say nothing.
     origin : str
         Its name in error messages.
     """
@@ -175,38 +167,25 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     if not 0 < len(given) <= MAX_MESSAGES:
         raise PromptError(f"{origin}: expected 1 to {MAX_MESSAGES} messages, found {len(given)}")
     messages: list[Message] = []
-    waiting: dict[str, ToolCall] = {}
-    results: dict[str, Message] = {}
-    ids: set[str] = set()
+    waiting, results = WaitingCalls((), ""), dict[int, Message]()
     for number, row in enumerate(given):
         place = f"{origin}[{number}]"
         role, read = _shaped(row, place)
         content = "".join(part.text for part in read.content or ())
         if isinstance(read, _Result):
-            call = waiting.pop(read.tool_call_id, None)
-            if call is None:
-                wanted = ", ".join(map(repr, waiting)) or "none"
-                raise PromptError(
-                    f"{place}: the tool_call_id {read.tool_call_id!r:.60} is of no call that lacks a result; calls "
-                    f"without a result: {wanted:.200}"
-                )
-            results[call.id] = Message(role, content, result_of=call, number=number)
-            messages += [] if waiting else [results[each.id] for each in messages[-1].calls]
+            call = waiting.take(read.tool_call_id, read.name, place)
+            results[id(call)] = Message(role, content, result_of=call, number=number)
+            messages += [] if waiting.left else [results[id(each)] for each in messages[-1].calls]
             continue
-        _demand_results(waiting, place)
-        given_calls, thinking = (read.tool_calls, read.reasoning_content) if isinstance(read, _Answer) else (None, None)
-        calls = tuple(ToolCall(call.id, call.function.name, call.function.arguments) for call in given_calls or ())
-        for call in calls:
-            if call.id in ids:
-                raise PromptError(f"{place}: two calls have the id {call.id!r:.60}")
-            ids.add(call.id)
-        waiting = {call.id: call for call in calls}
-        messages.append(Message(role, content, calls, thinking or ""))
-    _demand_results(waiting, "the end")
-    if messages[-1].role not in ("user", "tool"):
+        waiting.demand_none(place)
+        calls, thinking = _made(read) if isinstance(read, _Answer) else ((), "")
+        waiting, results = WaitingCalls(calls, place), dict[int, Message]()
+        messages.append(Message(role, content, calls, thinking, number=number))
+    waiting.demand_none("the end")
+    if messages[-1].role == "assistant":
         raise PromptError(
-            f"{origin}[{len(given) - 1}]: the conversation ends with a message of role {messages[-1].role}, but the "
-            "model writes the assistant's next message: end with a message of the user or the result of a tool"
+            f"{origin}[{len(given) - 1}]: the conversation ends with a message of role assistant, but the model writes "
+            "the assistant's next message: end with a message of the user or the result of a tool"
         )
     texts = [text for message in messages for text in (message.content, message.thinking)]
     texts += (json.dumps(call.arguments, ensure_ascii=False) for message in messages for call in message.calls)
@@ -239,14 +218,15 @@ def _shaped(given: Any, place: str) -> tuple[Role, _Said]:
     if not isinstance(role, str) or role not in _SHAPES:
         raise PromptError(f"{place}: expected a 'role' of {', '.join(_SHAPES)}, found {short_repr(role)}")
     known, shape = _SHAPES[role]
-    fields = {key: value for key, value in given.items() if key in shape.model_fields or value not in (None, [], "")}
+    fields = {
+        key: value
+        for key, value in given.items()
+        if key in shape.model_fields or (value not in (None, [], "") and key not in _IGNORED)
+    }
     return known, validated(shape, fields, place)
 
 
-def _demand_results(waiting: Mapping[str, ToolCall], place: str) -> None:
-    """PromptError if a call before ``place`` has no result."""
-    for call in waiting.values():
-        raise PromptError(
-            f"{place}: the call {call.id!r:.60} of {call.name!r:.60} has no result; expected a message "
-            f'{{"role": "tool", "tool_call_id": {call.id!r:.60}, "content": …}} before'
-        )
+def _made(read: _Answer) -> tuple[tuple[ToolCall, ...], str]:
+    """Return the calls of the assistant's message, and what it thought."""
+    calls = (ToolCall.made(call.id, call.function.name, call.function.arguments) for call in read.tool_calls or ())
+    return tuple(calls), read.reasoning_content or read.reasoning or ""

@@ -5,7 +5,7 @@ that docs/models.md compares.
 """
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
@@ -54,6 +54,8 @@ def conversation_prompt(
 ) -> PromptText:
     """Return the text that the model reads, up to its own turn; nothing that anybody says becomes a control token.
 
+    System messages behind the beginning join the first one where the template takes none there.
+
     PromptError if the template refuses the conversation, or leaves out a message or a call. ModelError if the tokenizer
     has no chat template.
 
@@ -70,18 +72,45 @@ def conversation_prompt(
     def shown(conversation: Conversation, tools: ToolTexts) -> Conversation:
         return instruct(conversation, tools if isinstance(tools, str) else "") if instruct else conversation
 
-    def write(conversation: Conversation, tools: ToolTexts) -> str:
-        messages = shown(conversation, tools)
-        ids = template_ids(profile.ids, messages.calls)
-        rows = [_template_message(message, profile, ids) for message in messages.messages]
-        return chat_prompt(tokenizer, rows, () if isinstance(tools, str) else tools)
+    def rendered(conversation: Conversation, tools: ToolTexts) -> str:
+        return _rendered(shown(conversation, tools), tools, profile, tokenizer)
+
+    def write(conversation: Conversation) -> PromptText:
+        prompt = guarded(rendered, conversation, tools, tokenizer)
+        _demand_shown_texts(shown(conversation, tools), str(prompt))
+        return prompt
 
     told = shown(conversation, tools)
     _demand_shown_calls(told, profile)
     _warn_of_lost_texts(told, profile)
-    prompt = guarded(write, conversation, tools, tokenizer)
-    _demand_shown_texts(told, str(prompt))
-    return prompt
+    try:
+        return write(conversation)
+    except PromptError as error:
+        late = [message for message in conversation.messages[1:] if message.role == "system"]
+        if not late and conversation.messages[-1].role != "system":
+            raise
+        refusal = error
+    joined = _with_one_system_message(conversation)
+    if not late or joined.messages[-1].role == "assistant":
+        raise _named(refusal, conversation, write)
+    try:
+        return write(joined)
+    except PromptError as error:
+        refusal = error
+    raise _named(refusal, joined, write)
+
+
+def _rendered(
+    conversation: Conversation, tools: ToolTexts, profile: TemplateProfile, tokenizer: "PreTrainedTokenizerBase"
+) -> str:
+    """Return what the template writes."""
+    ids, of_results = iter(template_ids(profile.ids, conversation.calls)), iter(list[str]())
+    messages = []
+    for message in conversation.messages:
+        own = [next(ids) for _ in message.calls]
+        of_results = iter(own) if own else of_results
+        messages.append(_template_message(message, profile, [next(of_results)] if message.result_of else own))
+    return chat_prompt(tokenizer, messages, () if isinstance(tools, str) else tools)
 
 
 def _warn_of_lost_texts(conversation: Conversation, profile: TemplateProfile) -> None:
@@ -95,15 +124,45 @@ def _warn_of_lost_texts(conversation: Conversation, profile: TemplateProfile) ->
             )
 
 
-def _template_message(message: Message, profile: TemplateProfile, ids: Mapping[str, str]) -> dict[str, Any]:
-    """Return a message as the template wants it."""
+def _with_one_system_message(conversation: Conversation) -> Conversation:
+    """Return a conversation whose system messages are one, at its beginning."""
+    system = [message for message in conversation.messages if message.role == "system"]
+    others = [message for message in conversation.messages if message.role != "system"]
+    content = "\n\n".join(message.content for message in system if message.content)
+    return Conversation((replace(system[0], content=content), *others))
+
+
+def _named(
+    refusal: PromptError, conversation: Conversation, write: Callable[[Conversation], PromptText]
+) -> PromptError:
+    """Return a refusal with the first message at which the template refuses."""
+    messages = conversation.messages
+    taken, refused = 0, len(messages)
+    while refused - taken > 1:
+        middle = (taken + refused) // 2
+        try:
+            write(Conversation(messages[:middle]))
+            taken = middle
+        except PromptError as error:
+            refusal, refused = error, middle
+    first, *private = refusal.args
+    place = f"messages[{_place(messages[refused - 1], refused - 1)}]: "
+    return refusal if first.startswith("messages[") else PromptError(place + first, *private)
+
+
+def _template_message(message: Message, profile: TemplateProfile, ids: Sequence[str]) -> dict[str, Any]:
+    """Return a message as the template wants it; ``ids`` are those of its calls, or the first that of its result."""
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.result_of:
-        return row | {"tool_call_id": ids[message.result_of.id], "name": message.result_of.name}
+        return row | {"tool_call_id": ids[0], "name": message.result_of.name}
     if message.calls:
-        if not message.content or not profile.content_beside_calls:
-            row["content"] = profile.no_content
-        row["tool_calls"] = [replace(call, id=ids[call.id]).openai(profile.arguments_as_text) for call in message.calls]
+        shows_content = message.content and profile.content_beside_calls
+        row["content"] = message.content if shows_content else profile.no_content
+        as_text = [
+            profile.arguments_as_text or bool(profile.takes_any_text and c.text is not None) for c in message.calls
+        ]
+        given = zip(message.calls, ids, as_text, strict=True)
+        row["tool_calls"] = [replace(call, id=own).openai(text) for call, own, text in given]
     if message.thinking and profile.thinking_key:
         row[profile.thinking_key] = message.thinking
         if message.calls and message.content and not profile.thinking_beside_content:
@@ -114,18 +173,29 @@ def _template_message(message: Message, profile: TemplateProfile, ids: Mapping[s
 
 
 def _demand_shown_calls(conversation: Conversation, profile: TemplateProfile) -> None:
-    """PromptError if a call would be left out; a warning if the template writes no calls at all."""
-    if not conversation.calls or profile.shown_calls == "all":
-        return
-    if profile.shown_calls == "none":
-        warnings.warn("the model's chat template does not write the calls of earlier turns", ChatWarning, stacklevel=2)
+    """PromptError if a call would be left out; a warning if the template writes no calls at all, or no text beside."""
+    if not conversation.calls:
         return
     for number, message in enumerate(conversation.messages):
-        if len(message.calls) > 1:
-            raise PromptError(
-                f"messages[{number}]: the model's chat template writes only the first of the {len(message.calls)} "
-                "calls; give each call a message of its own, with its result behind it"
+        if message.calls and message.content and not profile.content_beside_calls:
+            warnings.warn(
+                "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
+                f"before a call: {message.content!r:.60}",
+                ChatWarning,
+                stacklevel=2,
             )
+        if len(message.calls) > 1 and profile.shown_calls == "first":
+            raise PromptError(
+                f"messages[{_place(message, number)}]: the model's chat template writes only the first of the "
+                f"{len(message.calls)} calls; give each call a message of its own, with its result behind it"
+            )
+    if profile.shown_calls == "none":
+        warnings.warn("the model's chat template does not write the calls of earlier turns", ChatWarning, stacklevel=2)
+
+
+def _place(message: Message, number: int) -> int:
+    """Return the place of a message among those that were given, which is ``number`` where nobody knows it."""
+    return number if message.number is None else message.number
 
 
 def _demand_shown_texts(conversation: Conversation, text: str) -> None:
@@ -141,7 +211,8 @@ def _demand_shown_texts(conversation: Conversation, text: str) -> None:
         found = text.find(said, position)
         if found < 0 and said not in text:
             raise PromptError(
-                f"messages[{number}]: the model's chat template leaves out this message of role {message.role}"
+                f"messages[{_place(message, number)}]: the model's chat template leaves out this message of role "
+                f"{message.role}"
             )
         position = max(position, found)
 
@@ -204,7 +275,7 @@ def _without_calls(messages: list[Message], call_format: CallFormat) -> list[Mes
         elif message.result_of:
             text = f"The result of {message.result_of.name} is: {message.content}"
             answered = following is None or following.role == "assistant"
-            message = Message("user", text + _REQUEST * answered)
+            message = Message("user", text + _REQUEST * answered, number=message.number)
         if shown and message.role == shown[-1].role == "user":
             shown[-1] = replace(shown[-1], content=f"{shown[-1].content}\n{message.content}")
         else:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from tooldecoding.chat.messages import ToolCall
+from tooldecoding.chat.calls import ToolCall
 from tooldecoding.decoding.decoded_call import DecodedCall
 from tooldecoding.files.json_lines import json_line
 from tooldecoding.result import DecodeResult

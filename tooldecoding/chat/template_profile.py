@@ -4,6 +4,7 @@ Templates differ in what they take, and some write nonsense where they should re
 JSON in JSON, the word ``None``.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 from tooldecoding.chat.call_ids import IdForm
 from tooldecoding.chat.detect_format import Detected, excerpt, instructed_format, leaves, printable, written_format
-from tooldecoding.chat.probe import ANSWER, ARGUMENTS, NAME, PLAIN, RESULT, SYSTEM, TOOL, USER, WAYS, Probe, Way
+from tooldecoding.chat.probe import ANSWER, ARGUMENTS, IDS, NAME, PLAIN, RESULT, SYSTEM, TOOL, USER, WAYS, Probe, Way
 from tooldecoding.errors import ModelError
 from tooldecoding.formats.known_formats import CALL_FORMATS
 
@@ -23,6 +24,8 @@ ThinkingKey = Literal["reasoning_content", "thinking"]
 ShownCalls = Literal["all", "first", "none"]
 
 [(_KEY, _VALUE)] = PLAIN.items()
+_CUT: Final = json.dumps(PLAIN)[:-4]
+"""Arguments that are no object."""
 _OTHER_KEY: Final = "other_qzvx"
 _THOUGHT: Final = "qzvx thought"
 _THINKING_KEYS: Final[tuple[ThinkingKey, ...]] = ("reasoning_content", "thinking")
@@ -48,6 +51,8 @@ class TemplateProfile:
         Whether it prints tools; if not, ``tooldecoding.chat.rendering`` does.
     arguments_as_text : bool
         Whether arguments are JSON texts; else objects.
+    takes_any_text : bool
+        Whether it writes arguments that are no object as the text that they are.
     no_content : str or None
         The content of a message that has only calls.
     ids : IdForm
@@ -73,6 +78,7 @@ class TemplateProfile:
     takes_messages: bool = False
     prints_tools: bool = False
     arguments_as_text: bool = False
+    takes_any_text: bool = False
     no_content: str | None = ""
     ids: IdForm = "any"
     thinking_key: ThinkingKey | None = None
@@ -142,6 +148,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> TemplateProfile:
         takes_messages,
         prints_tools,
         way.as_text,
+        _takes_any_text(probe, way),
         way.content,
         way.ids,
         thinking_key,
@@ -186,6 +193,13 @@ def _found(probe: Probe) -> tuple[Detected | str, Way]:
     if not senses[best]:
         return f"the model's chat template refuses a dialogue with a call: {printable(probe.refusals[-1])}", best
     return "the model's chat template does not write calls of earlier turns", best
+
+
+def _takes_any_text(probe: Probe, way: Way) -> bool:
+    """Return whether the template writes arguments that are no object, as they are or as a JSON text."""
+    call = {"id": IDS[way.ids], "type": "function", "function": {"name": NAME, "arguments": _CUT}}
+    text = probe.write(way.called(PLAIN, tool_calls=[call]), way.documented)
+    return _CUT in text or json.dumps(_CUT)[1:-1] in text
 
 
 def _openings(probe: Probe) -> tuple[str, ...]:

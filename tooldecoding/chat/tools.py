@@ -37,6 +37,7 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
         tools = [tools]
     if not isinstance(tools, str) and not tools:
         return NO_TOOLS
+    tools = tools if isinstance(tools, str) else [*map(_without_nulls, tools)]
     documentation = Documentation.read(tools, origin, on_duplicate)
     for number, entry in enumerate(() if isinstance(tools, str) else tools):
         if not isinstance(entry, Mapping) or tool_name(entry) not in documentation.lookup:
@@ -44,6 +45,16 @@ def read_tools(tools: Any, origin: str = "tools", on_duplicate: OnDuplicate = "e
     for unread in documentation.lookup.unread:
         warnings.warn(f"what looks like a tool was not read: {unread}", ChatWarning, stacklevel=2)
     return documentation
+
+
+def _without_nulls(entry: Any) -> Any:
+    """Return a tool in OpenAI's shape without the fields that are null, which clients send for what they do not say."""
+    match entry:
+        case {"type": "function", "function": {"name": _, **said}} if None in said.values():
+            kept = {key: value for key, value in entry["function"].items() if value is not None}
+            return {**entry, "function": kept}
+        case _:
+            return entry
 
 
 def read_tool_choice(given: Any, origin: str = "tool_choice") -> str:

@@ -86,9 +86,11 @@ class TextRules:
     line_end : str, optional
         Ends the text once there is more than white space before it. What the last token writes before it is kept.
     stops : sequence of str
-        The first of them ends the text.
+        The first of them ends the text. One that stands in a call, or in the white space before a call that begins the
+        answer, does not; where a call may still come of what is written, that is waited for.
     thinking : sequence of Thinking
-        The marks of thinking, as the tokenizer writes them. No call is opened in it, and no stop ends it.
+        The marks of thinking, as the tokenizer writes them. No call is opened in it, and no stop ends it. If it is
+        never closed and nothing else comes, it is closed, once, and the model goes on behind it.
     opened_thinking : Thinking, optional
         The thinking that the prompt has opened.
     chat : bool
@@ -158,6 +160,7 @@ class TextMode:
         self._show = show
         self._written = b""
         self._begin = 0  # where the answer begins, behind the thinking
+        self._thinks = False
         self._openers: list[_Opener] = []
         self._search = None if rules.search is None else rules.search()
         self._dialect_calls: list[_DialectCall] = []
@@ -168,14 +171,16 @@ class TextMode:
     async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
         """Let the model write; each thinking has a limit of its own."""
         result, cut, choose = None, True, self._choose
-        thinking, limit = self._rules.opened_thinking, text_limit()
+        thinking, limit, unclosed = self._rules.opened_thinking, text_limit(), 0
         self._branch.draft = self._expected
         while limit > 0:
             if thinking:
-                if await self._think(thinking, thinking_limit()):
+                unclosed += await self._think(thinking, thinking_limit())
+                if unclosed > 1:
                     cut = False
                     break
-                limit = text_limit()
+                thinking, limit = None, text_limit()
+                continue
             pick = await self._branch.free_token(choose)
             limit -= 1
             before = len(self._written)
@@ -203,6 +208,8 @@ class TextMode:
             thinking = self._begun_thinking()
         self._branch.draft = None
         self._release_all_but(None if result is None else result.branch)
+        if result is None and (end := self._stop_place()) >= 0:
+            return FreeText(_text(self._written[:end]))
         return result or FreeText(_text(self._written), cut=cut)
 
     @property
@@ -307,6 +314,7 @@ class TextMode:
     async def _think(self, thinking: Thinking, limit: int) -> bool:
         """Let the model write its thinking, and close it where the model does not; whether it has ended its turn."""
         start, closing, ended = len(self._written), thinking.closing.encode(), False
+        self._thinks = True
         for _ in range(limit):
             pick = await self._branch.free_token(self._choose)
             ended = not pick.piece or pick.piece == _END
@@ -325,6 +333,7 @@ class TextMode:
 
     def _answer_begins(self, place: int) -> None:
         self._begin = place
+        self._thinks = False
         self._search = None if self._rules.search is None else self._rules.search()
         self._suppressed = self._rules.suppressed
         if self._first is not None:
@@ -349,16 +358,32 @@ class TextMode:
         """Tell what is certain to be text: no opener, stop or end of a line may begin in it."""
         if self._show is None:
             return
-        certain = min([len(self._written), *(o.begin - len(self._opener) for o in self._openers if o.back is not None)])
-        if self._search is not None and self._search.held is not None:
-            certain = min(certain, self._offset(self._search.held))
-        if self._first is not None:
-            certain = min(certain, self._first.begin)
+        certain, stop = self._possible_call, -1 if self._thinks else self._stop_place()
+        certain = certain if stop < 0 else min(certain, stop)
         marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
-        for end in (self._opener, *(text.encode() for text in (*self._rules.stops, *marks))):
-            size = next((n for n in range(min(len(end), certain), 0, -1) if self._written.endswith(end[:n])), 0)
-            certain = min(certain, len(self._written) - size)
+        for end in (text.encode() for text in (*self._rules.stops, *marks)):
+            certain = min(certain, len(self._written) - self._begun(end))
         self._show(codecs.getincrementaldecoder("utf-8")("replace").decode(self._written[:certain]))
+
+    def _begun(self, text: bytes) -> int:
+        """Return how much of the beginning of a text ends what is written."""
+        return next(
+            (n for n in range(min(len(text), len(self._written)), 0, -1) if self._written.endswith(text[:n])), 0
+        )
+
+    @property
+    def _possible_call(self) -> int:
+        """Where something begins that may still become a call, or a thinking; the end of the text if nothing does."""
+        places = [opener.begin - len(self._opener) for opener in self._openers if opener.back is not None]
+        places.append(len(self._written) - self._begun(self._opener))
+        if self._search is not None and self._search.held is not None:
+            places.append(self._offset(self._search.held))
+        if self._first is not None:
+            places.append(self._first.begin)
+        answer = self._written[self._begin :].lstrip()
+        if answer and any(thinking.opening.encode().startswith(answer) for thinking in self._rules.thinking):
+            places.append(self._begin)
+        return max(self._begin, min(places))
 
     def _expected(self) -> str:
         """Return the draft: the rest of a known name that the model has begun behind the last opener."""
@@ -371,8 +396,8 @@ class TextMode:
 
     async def _find_openers(self, before: int) -> None:
         """Note the openers that end inside the last token, which begins at ``before``."""
-        start, end = max(self._begin, before - len(self._opener) + 1), self._stop_place()
-        while self._opener and (place := self._written.find(self._opener, start)) >= 0 and (end < 0 or place < end):
+        start = max(self._begin, before - len(self._opener) + 1)
+        while self._opener and (place := self._written.find(self._opener, start)) >= 0 and self._stop_place(place) < 0:
             start = place + 1
             opener = _Opener(place + len(self._opener))
             self._openers.append(opener)
@@ -402,10 +427,9 @@ class TextMode:
                 back.draft = None
                 back.keep(self._written[before : self._offset(opening.end)], "free")
             self._dialect_calls.append(_DialectCall(opening, back))
-        stop = self._stop_place()
         for call in list(self._dialect_calls):
             is_call = search.is_call(call.opening, answer)
-            if is_call and not 0 <= stop < self._offset(call.opening.end):
+            if is_call and self._stop_place(self._offset(call.opening.start)) < 0:
                 return self._called(call, before)
             if is_call is False:
                 self._dialect_calls.remove(call)
@@ -469,19 +493,29 @@ class TextMode:
         return left or _NESTED_CALL.match(behind.decode(errors="ignore")) is not None
 
     def _stopped(self, before: int) -> FreeText | None:
-        """Return the result if the text is stopped."""
-        end = self._stop_place()
+        """Return the result if the text is stopped, and neither a call nor a thinking can come of what stops it."""
+        end = -1 if self._begun_thinking() else self._stop_place(self._possible_call)
         if end < 0:
             return None
         self._branch.keep(self._written[before : max(before, end)], "free")
         return FreeText(_text(self._written[:end]))
 
-    def _stop_place(self) -> int:
-        """Return where the first stop begins; -1 if there is none."""
-        answer = self._written[self._begin :]
-        ends = [(stop, 0) for stop in self._rules.stops]
+    def _stop_place(self, before: int | None = None) -> int:
+        """Return where the first stop begins; -1 if there is none.
+
+        ``before`` is where a call begins, or may begin: only stops that end before it count, and white space alone
+        before a call is none of the text.
+        """
+        if not self._rules.stops and not self._rules.line_end:
+            return -1
+        answer = self._written[self._begin : before]
+        begin = len(answer) - len(answer.lstrip())
+        if before is not None and begin == len(answer) and (self._opener or self._search):
+            return -1
+        # white space behind the thinking is the model's way to part it from the answer
+        ends = [(stop, begin if self._begin else 0) for stop in self._rules.stops]
         if self._rules.line_end:
-            ends.append((self._rules.line_end, len(answer) - len(answer.lstrip())))
+            ends.append((self._rules.line_end, begin))
         places = (answer.find(end.encode(), start) for end, start in ends)
         return min((self._begin + place for place in places if place >= 0), default=-1)
 

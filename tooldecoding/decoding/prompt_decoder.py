@@ -22,7 +22,7 @@ from tooldecoding.decoding.order_decoder import OrderDecoder
 from tooldecoding.decoding.repeated_call import answered_calls
 from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.decoding.suppressed_call import SuppressedCalls
-from tooldecoding.errors import PromptError
+from tooldecoding.errors import ContextLengthError, PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.thinking import NO_ANSWER, THINKING, Answer, Thinking, is_open, split_thinking
 from tooldecoding.grounding.grounding import ASKING, index_of
@@ -96,6 +96,8 @@ class PromptDecoder:
         Is told the answer so far while free text is written, and each call once it is voted.
     before : Answer
         What was said behind another prompt, in the same answer.
+    answering : CompiledTools, optional
+        Those of ``json_answer`` of the request.
     """
 
     def __init__(
@@ -106,6 +108,7 @@ class PromptDecoder:
         prompt_ids: Sequence[int],
         stream: ResultStream | None = None,
         before: Answer = NO_ANSWER,
+        answering: CompiledTools | None = None,
     ) -> None:
         self._tools = self._given_tools = tools
         self._format = tools.call_format
@@ -115,6 +118,7 @@ class PromptDecoder:
         self._prompt_ids = prompt_ids
         self._stream = stream
         self._before = before
+        self._answering = answering
         self._room_enough: bool | None = None
         self._dialect: CallFormat | None = None
         self._as_list: CallsAsList | None = None
@@ -146,6 +150,8 @@ class PromptDecoder:
                 self._as_list.release()
         if self._unread is None:
             return decoded
+        if self._answering is not None and not decoded.calls and not decoded.asked:
+            return await self._answered_in_json(self._unread, self._answering, decoded)
         says = not decoded.left_out and decoded.answer.content.strip()
         if says or decoded.calls or decoded.asked or decoded.cut or self._answer_prompt is None:
             self._unread.release()
@@ -183,6 +189,20 @@ class PromptDecoder:
         decoder = PromptDecoder(self._given_tools, request, self._table, ids, self._stream, before.answer)
         answered = await decoder.decode(unread.at(self._prompt_ids, ids))
         return answered._replace(text=_joined(before.text, answered.text), left_out=before.left_out)
+
+    async def _answered_in_json(self, unread: Branch, tools: CompiledTools, before: DecodedPrompt) -> DecodedPrompt:
+        """Let the model answer in JSON behind the prompt without tools; in the place of what it said ``before``."""
+        assert self._request.json_answer is not None
+        prompt = self._answer_prompt or self._request.prompt
+        request = replace(self._request.json_answer, prompt=prompt)
+        ids = self._prompt_ids
+        if isinstance(prompt, str):
+            ids = text_ids(prompt, self._table, request.special_tokens)
+        decoder = PromptDecoder(tools, request, self._table, ids)
+        answered = await decoder.decode(unread.at(self._prompt_ids, ids))
+        thinking = _joined(before.answer.thinking, answered.answer.thinking)
+        answer = answered.answer._replace(thinking=thinking)
+        return answered._replace(answer=answer, dialect=request.options.call_format, left_out=before.left_out)
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
@@ -284,7 +304,7 @@ class PromptDecoder:
     def _filling(self, branch: Branch, tool: CompiledTool) -> Branch | None:
         """Return a branch behind the prompt that shows the chosen tool alone, in full; None if the prompt shows all.
 
-        PromptError if that prompt leaves no room for the call.
+        ContextLengthError if that prompt leaves no room for the call.
 
             get_weather            # the first prompt, by which the tool is chosen, and whether another call follows
             send_mail
@@ -302,7 +322,7 @@ class PromptDecoder:
         filling = branch.behind_another(self._prompt_ids, ids, self._blank)
         room = filling.room_behind
         if room is not None and room < tool.shortest:
-            raise PromptError(
+            raise ContextLengthError(
                 f"the prompt with the documentation of {name} has {len(ids)} tokens, and the context no room for "
                 "a call behind it"
             )

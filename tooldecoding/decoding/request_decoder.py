@@ -15,7 +15,7 @@ from tooldecoding.decoding.decode_loop import DecodeLoop, TaskGroup
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream, TextPiece
 from tooldecoding.decoding.prompt_decoder import DecodedPrompt, PromptDecoder
 from tooldecoding.engines.engine import Engine
-from tooldecoding.errors import PromptError
+from tooldecoding.errors import ContextLengthError, PromptError
 from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.formats.known_formats import MARKS, TURN_ENDS
 from tooldecoding.models.sources import Model
@@ -125,7 +125,9 @@ class RequestDecoder:
         try:
             run = RequestRun(prompt_ids, engine.usage(root))
             branch = Branch.behind(prompt_ids, engine, root, self.table, run.tally, self.context)
-            decoder = PromptDecoder(self.compiled_tools(request), request, self.table, prompt_ids, stream)
+            tools = self.compiled_tools(request)
+            answering = None if request.json_answer is None else self.compiled_tools(request.json_answer)
+            decoder = PromptDecoder(tools, request, self.table, prompt_ids, stream, answering=answering)
         except BaseException:
             engine.close(root)  # it goes on with the others
             raise
@@ -134,8 +136,8 @@ class RequestDecoder:
     def prompt_ids(self, request: Request) -> list[int]:
         """Return the tokens of the prompt.
 
-        PromptError if the prompt is empty, is no Unicode text, has ids that are not the model's, or leaves no room for
-        a call.
+        PromptError if the prompt is empty, is no Unicode text, or has ids that are not the model's; ContextLengthError
+        if it leaves no room for a call.
         """
         if isinstance(request.prompt, PromptText):
             ids = text_ids(request.prompt, self.table, request.special_tokens)
@@ -144,10 +146,11 @@ class RequestDecoder:
         if not ids:
             raise PromptError("the prompt has no tokens")
         self._check_choice(request)
-        needed = max(1, self.compiled_tools(request).reserve(request.options.choice))
+        kinds = (request, request.json_answer) if request.json_answer else (request,)
+        needed = max(1, *(self.compiled_tools(kind).reserve(kind.options.choice) for kind in kinds))
         excess = len(ids) + needed - (self.context or len(ids) + needed)
         if excess > 0:
-            raise PromptError(
+            raise ContextLengthError(
                 f"the prompt has {len(ids)} tokens and a call needs at least {needed} more, but the model's context is "
                 f"{self.context} tokens: {excess} too many; give fewer tools, print less of them "
                 "(documentation: summaries or names), or a shorter dialogue"

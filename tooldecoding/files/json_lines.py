@@ -11,6 +11,8 @@ from lookup.literals.literal_reader import MAX_DEPTH
 
 MAX_LINE_BYTES: Final = 64 << 20
 """Longer lines are not read."""
+_MOST_ENCODINGS: Final = 4
+"""So often an object may be encoded as JSON in JSON."""
 _MAX_BITS: Final = 8192
 """Python writes no longer numbers as decimals."""
 
@@ -66,6 +68,36 @@ def read_arguments(given: Any) -> dict[str, Any]:
     """Return the arguments of a call: none for null and a blank text, which many write; else as ``read_object``."""
     blank = given is None or (isinstance(given, str) and given.strip() in ("", "null"))
     return {} if blank else read_object(given)
+
+
+def read_made_arguments(given: Any) -> dict[str, Any] | str:
+    """Return the arguments of a call that some model made: an object, also where it is encoded as JSON more than once.
+
+    A text that holds no object, such as one that was cut, is returned as it is, and a list, a number or a truth value
+    as JSON: a conversation with such a call goes on. ValueError for data that JSON does not have.
+    """
+    if given is None or isinstance(given, Mapping):
+        return read_arguments(given)
+    if not isinstance(given, str):
+        return json_line(_checked(given, 1))
+    inner: Any = given
+    for _ in range(_MOST_ENCODINGS):
+        try:
+            return read_arguments(inner)
+        except ValueError:
+            inner = _text_inside(inner)
+        if inner is None:
+            break
+    return given
+
+
+def _text_inside(text: str) -> str | None:
+    """Return the text that a text encodes as JSON."""
+    try:
+        inner = read_json(text)
+    except (ValueError, RecursionError):
+        return None
+    return inner if isinstance(inner, str) else None
 
 
 def _checked(value: Any, depth: int) -> Any:

@@ -38,6 +38,8 @@ from tooldecoding.server.responses import responses
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _OPEN: Final = frozenset({"/", "/health", "/ready"})
 """Paths that need no key."""
+_PATHS: Final = _OPEN | {"/metrics", "/v1/models", "/v1/chat/completions", "/v1/responses"}
+"""Paths without the name of a model; a slash behind them changes nothing."""
 
 
 class Guard:
@@ -54,6 +56,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if (path := scope["path"].rstrip("/")) in _PATHS:
+            scope = {**scope, "path": path, "raw_path": path.encode()}
         headers, began, status = Headers(scope=scope), time.monotonic(), 0
         given = headers.get("x-request-id", "")
         request_id = scope.setdefault("state", {})["request_id"] = given if _ID.fullmatch(given) else uuid.uuid4().hex

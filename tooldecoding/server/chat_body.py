@@ -23,25 +23,25 @@ _ASK: Final[Mapping[tuple[bool, bool], Ask]] = {
 }
 """Whether to ask for what is unsure, and for what nobody said -> ``ask`` of ``DecodeOptions``."""
 
-_UNSUPPORTED: Final = (
-    "audio", "function_call", "functions", "moderation", "prediction", "prompt_cache_key", "prompt_cache_options",
-    "prompt_cache_retention", "reasoning_effort", "verbosity", "web_search_options",
-)  # fmt: skip
+_UNSUPPORTED: Final = ("audio", "function_call", "functions", "moderation", "web_search_options")
 
 NEUTRAL: Final[Mapping[str, tuple[Any, ...]]] = {
     "frequency_penalty": (0, None),
     "logit_bias": ({}, None),
     "logprobs": (False, None),
-    "metadata": ({}, None),
     "modalities": (["text"], None),
     "n": (1, None),
     "presence_penalty": (0, None),
-    "service_tier": ("auto", "default", None),
-    "store": (False, None),
     "top_logprobs": (0, None),
     **dict.fromkeys(_UNSUPPORTED, (None,)),
 }
 """OpenAI's fields that are not supported -> the values that ask for nothing."""
+
+_REASONS: Final[Mapping[str, str]] = {
+    "n": "calls, and text without a temperature, are the same in each choice; send the request again with another seed",
+    "logprobs": "calls are not written token by token; tooldecoding.calls has the log-probability of each argument",
+}
+"""Why a field is not supported, and what to do, where somebody may expect it."""
 
 
 class Strict(BaseModel):
@@ -86,7 +86,23 @@ class Extension(Strict):
         return given | {"ask": _ASK[unsure, unsaid]}
 
 
-class ChatBody(Strict):
+class Hints(Strict):
+    """Fields of OpenAI's that are taken, and change no answer here; but for ``reasoning_effort``, if it is ``none``."""
+
+    metadata: Annotated[dict[str, Any], Field(max_length=_MOST_KEYS)] | None = None
+    prediction: dict[str, Any] | None = None
+    prompt_cache_key: str | None = None
+    prompt_cache_options: dict[str, Any] | None = None
+    prompt_cache_retention: str | None = None
+    reasoning_effort: str | None = None
+    safety_identifier: str | None = None
+    service_tier: str | None = None
+    store: bool | None = None
+    user: str | None = None
+    verbosity: str | None = None
+
+
+class ChatBody(Hints):
     """A request; the fields are OpenAI's, and ``tooldecoding``."""
 
     model: str
@@ -103,8 +119,6 @@ class ChatBody(Strict):
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     response_format: dict[str, Any] | None = None
-    user: str | None = None
-    safety_identifier: str | None = None
     tooldecoding: Extension = Field(default_factory=Extension)
 
     @property
@@ -151,7 +165,8 @@ def _demand_neutral(name: str, value: Any) -> None:
         value == 0 and NEUTRAL[name][0] == 0 and isinstance(value, float)
     ):
         shown = " or ".join(map(json.dumps, NEUTRAL[name]))
-        message = f"the field {name!r} is not supported; it may only be {shown}"
+        reason = f": {_REASONS[name]}" if name in _REASONS else ""
+        message = f"the field {name!r} is not supported{reason}; it may only be {shown}"
         raise ApiError(400, message, name, "unsupported_parameter")
 
 

@@ -16,7 +16,7 @@ from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.result import DecodeResult
 from tooldecoding.server.chat_body import ChatBody, demand_model, read_chat_body
 from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row, to_api_error
-from tooldecoding.server.json_answer import answer_text
+from tooldecoding.server.json_answer import NAME, answer_text, is_json_answer
 from tooldecoding.server.monitoring import log
 from tooldecoding.server.request_parser import ParsedRequest, RequestParser
 from tooldecoding.server.scheduler import Job, Scheduler
@@ -50,6 +50,7 @@ class ChatAnswer:
         self._head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
         self._calls = 0
         self._wrote = False
+        self._held = ""  # text that an answer in JSON would take the place of
         self._space = ""  # white space of the content that counts only if more follows
 
     def whole(self, result: DecodeResult) -> dict[str, Any]:
@@ -73,9 +74,13 @@ class ChatAnswer:
         match self._pieces.of(event):
             case TextPiece("thinking", text):
                 yield self._chunk({"reasoning_content": text})
-            case TextPiece(_, text) if not self._parsed.as_content:
+            case TextPiece(_, text) if self._parsed.as_content:
+                self._held += text
+            case TextPiece(_, text):
                 yield from self._text(text)
-            case CallPiece() as piece if not self._parsed.as_content:
+            case CallPiece() as piece if piece.call.name != NAME:
+                yield from self._text(self._held)
+                self._held = ""
                 message, self._space = piece.message, ""
                 function, index = message["function"], self._calls
                 self._calls += 1
@@ -86,7 +91,7 @@ class ChatAnswer:
     def end(self, result: DecodeResult) -> Iterator[Row]:
         """Yield the last chunks."""
         reply = self._reply(result)
-        if self._parsed.as_content:
+        if self._parsed.as_content and not self._calls:
             yield self._chunk({"content": reply.content})
         elif not self._calls and (self._space or not self._wrote):
             yield self._chunk({"content": self._space})
@@ -98,7 +103,7 @@ class ChatAnswer:
 
     def _reply(self, result: DecodeResult) -> ChatMessage:
         """Return the message; an answer in JSON is its text."""
-        if self._parsed.as_content:
+        if is_json_answer(result.call_format):
             result = replace(result, calls=(), answer=result.answer._replace(content=answer_text(result)))
         return self._pieces.whole(result)
 

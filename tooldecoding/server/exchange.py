@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
+from tooldecoding.errors import ContextLengthError
 from tooldecoding.files.json_lines import json_line, read_object
 from tooldecoding.server.monitoring import Metrics, exposition, log
 
@@ -63,7 +64,8 @@ def retry_later(status: int, message: str, code: str | None = None) -> ApiError:
 
 def wrong_input(error: ToolDecodingError, param: str | None = None) -> ApiError:
     """Return the answer to input that cannot be used; it shows no path of this machine and no text of the prompt."""
-    return ApiError(400, error.public, param, "invalid_value")
+    code = "context_length_exceeded" if isinstance(error, ContextLengthError) else "invalid_value"
+    return ApiError(400, error.public, param, code)
 
 
 def to_api_error(error: Exception, request_id: str) -> ApiError:

@@ -77,6 +77,11 @@ class AnswerOptions(DecodeOptions):
     call_format: CallFormat = JSON_ANSWER
 
 
+def is_json_answer(call_format: CallFormat) -> bool:
+    """Whether a call in this format is an answer."""
+    return call_format.name in (JSON_ANSWER.name, JSON_OBJECT.name)
+
+
 def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeOptions:
     """Return the options of an answer by a schema; any object is one value."""
     answer = AnswerOptions(**vars(options) | {"tool_choice": NAME})

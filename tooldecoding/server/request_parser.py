@@ -21,7 +21,7 @@ from tooldecoding.chat.templates import chat_misfits
 from tooldecoding.chat.tools import read_tool_choice, read_tools
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.engines.engine import Need
-from tooldecoding.errors import ChatWarning, PromptError
+from tooldecoding.errors import ChatWarning, ContextLengthError, PromptError
 from tooldecoding.files.json_lines import short_repr
 from tooldecoding.files.lru_cache import LruCache
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions, changed
@@ -146,7 +146,7 @@ class ParsedRequest:
     warnings : tuple of str
         What the model does not see as the client may expect.
     as_content : bool
-        Whether the call is an answer in JSON (``response_format``).
+        Whether the answer is one in JSON (``response_format``), unless it is a call of a tool.
     """
 
     conversation: Conversation
@@ -184,21 +184,27 @@ class RequestParser:
                 request = chat_request(conversation, documentation, options, self._decoder.tokenizer)
                 request = replace(request, tools=tools)
                 notes += chat_misfits(options.format, self._decoder.tokenizer) if len(tools) else ()
-            if schema is not None:
+            as_content = schema is not None and request.options.tool_choice in ("auto", "none")
+            if schema is not None and as_content:  # where a tool must be called, there is no answer
                 with _api_errors("response_format"):
-                    request = self._answering(request, schema)
-                    notes += unenforced(request.tools.tools[0], strict)
+                    answering = self._answering(request, schema)
+                    notes += unenforced(answering.tools.tools[0], strict)
+                calls = request.options.tool_choice == "auto"
+                request = replace(request, json_answer=answering) if calls else answering
             with _api_errors("messages"):
                 context, characters = self._decoder.context, len(str(request.prompt))
                 if context is not None and characters > self._most_characters:  # tokens of it would take seconds
-                    raise PromptError(
+                    raise ContextLengthError(
                         f"the prompt has {characters} characters, too many for the model's context of {context} "
                         "tokens; give fewer tools, print less of them (documentation: summaries or names), "
                         "or a shorter dialogue"
                     )
                 prompt_ids = self._decoder.prompt_ids(request)
             need = self._decoder.compiled_tools(request).need(len(prompt_ids), request.options)
-        return ParsedRequest(conversation, request, prompt_ids, need, tuple(notes), schema is not None)
+            if (answer := request.json_answer) is not None:
+                other = self._decoder.compiled_tools(answer).need(len(prompt_ids), answer.options)
+                need = Need(*map(max, need, other))
+        return ParsedRequest(conversation, request, prompt_ids, need, tuple(notes), as_content)
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
@@ -210,6 +216,8 @@ class RequestParser:
             given["seed"] = randbits(_SEED_BITS)  # who samples without a seed wants another answer each time
         if body.stop is not None:
             given["stop"] = (body.stop,) if isinstance(body.stop, str) else tuple(body.stop)
+        if body.reasoning_effort == "none":
+            given.setdefault("max_thinking_tokens", 0)
         if body.parallel_tool_calls is False:
             given["max_calls"] = 1
         if body.most_tokens is not None:
@@ -218,11 +226,10 @@ class RequestParser:
 
     def _answering(self, request: Request, schema: Mapping[str, Any]) -> Request:
         """Return the request for an answer in JSON."""
-        if len(request.tools) and request.options.tool_choice != "none":
-            raise PromptError("response_format and tools together are not supported; leave tools out")
         tools = self._answers.of(json.dumps(schema), lambda: answer_lookup(schema))
         options = answer_options(request.options, schema)
-        return replace(request, tools=tools, options=options, conversation=())  # an answer says what nobody has said
+        # an answer says what nobody has said
+        return replace(request, tools=tools, options=options, conversation=(), prompt_for=None, answer_prompt=None)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, ValidationError
 
 from tooldecoding.files.json_lines import short_repr
-from tooldecoding.server.chat_body import Strict, wrong_field
+from tooldecoding.server.chat_body import Hints, Strict, wrong_field
 from tooldecoding.server.exchange import ApiError
 
 _PARAMS: Final = {"messages": "input", "response_format": "text.format", "max_completion_tokens": "max_output_tokens"}
@@ -58,7 +58,7 @@ class _Message(_Lenient):
 
 
 class _FunctionCall(_Lenient):
-    call_id: Annotated[str, Field(min_length=1)]
+    call_id: str
     name: str
     arguments: str | None
 
@@ -142,17 +142,32 @@ class _Format(Strict):
         return {"type": self.type} | ({"json_schema": inner} if self.type == "json_schema" else {})
 
 
+_Include = Literal[
+    "code_interpreter_call.outputs",
+    "computer_call_output.output.image_url",
+    "file_search_call.results",
+    "message.input_image.image_url",
+    "reasoning.encrypted_content",
+    "web_search_call.action.sources",
+    "web_search_call.results",
+]
+"""What belongs to items that no response has here."""
+
+
 class _TextOptions(Strict):
     format: _Format | None = None
-    verbosity: Literal["medium"] | None = None
+    verbosity: str | None = None
 
 
 class _ReasoningOptions(Strict):
-    effort: Literal["none"] | None = None
-    summary: None = None
+    """No summary is made, and of the efforts ``none`` alone changes an answer."""
+
+    effort: str | None = None
+    summary: str | None = None
+    generate_summary: str | None = None
 
 
-class ResponsesBody(Strict):
+class ResponsesBody(Hints):
     """A request. Fields of the specification that a text model without storage does not have take only what is neutral.
 
     ``store`` is taken: the response says ``store: false``.
@@ -173,17 +188,13 @@ class ResponsesBody(Strict):
     stream: bool | None = None
     stream_options: dict[Literal["include_obfuscation"], bool] | None = None
     reasoning: _ReasoningOptions | None = None
-    include: list[Literal["reasoning.encrypted_content"]] | None = None
-    store: bool | None = None
-    metadata: Annotated[dict[str, str], Field(max_length=16)] | None = None
+    include: list[_Include] | None = None
     truncation: Literal["auto", "disabled"] | None = None
-    service_tier: Literal["auto", "default"] | None = None
-    safety_identifier: str | None = None
-    prompt_cache_key: str | None = None
-    user: str | None = None
     background: Literal[False] | None = None
+    conversation: None = None
+    prompt: None = None
     previous_response_id: None = None
-    max_tool_calls: None = None
+    max_tool_calls: Annotated[int, Field(ge=1)] | None = None
     top_logprobs: Literal[0] | None = None
     presence_penalty: Annotated[float, Field(ge=0, le=0)] | None = None
     frequency_penalty: Annotated[float, Field(ge=0, le=0)] | None = None

@@ -12,17 +12,21 @@ params = pytest.importorskip("openai.types.chat.completion_create_params", reaso
 FIELDS = params.CompletionCreateParamsBase.__annotations__.keys() | {"stream"}
 TAKEN: dict[str, list[Any]] = {
     "frequency_penalty": [0, 0.0], "logit_bias": [{}], "logprobs": [False], "max_completion_tokens": [2],
-    "max_tokens": [2], "messages": [ROME], "metadata": [{}], "modalities": [["text"]], "model": ["reference"], "n": [1],
+    "max_tokens": [2], "messages": [ROME], "metadata": [{}, {"a": "b"}], "modalities": [["text"]],
+    "model": ["reference"], "n": [1],
     "parallel_tool_calls": [False], "presence_penalty": [0, 0.0], "response_format": [{"type": "text"}],
-    "safety_identifier": ["someone"], "seed": [1], "service_tier": ["auto", "default"], "stop": ["x"], "store": [False],
+    "prediction": [{"type": "content", "content": "x"}], "prompt_cache_key": ["x"], "prompt_cache_options": [{}],
+    "prompt_cache_retention": ["24h"], "reasoning_effort": ["none", "minimal", "high"],
+    "safety_identifier": ["someone"], "seed": [1], "service_tier": ["auto", "default", "flex", "priority"],
+    "stop": ["x"], "store": [False, True],
     "stream": [False], "stream_options": [None], "temperature": [0.5], "tool_choice": ["none"], "tools": [TOOLS],
-    "top_logprobs": [0], "top_p": [0.5], "user": ["someone"],
+    "top_logprobs": [0], "top_p": [0.5], "user": ["someone"], "verbosity": ["low"],
 }  # fmt: skip
 """Values that pass, as they are supported or ask for nothing."""
 UNSUPPORTED: dict[str, list[Any]] = {
     "frequency_penalty": [0.5, True], "functions": [[], [{"name": "get_weather"}]], "logit_bias": [{"50256": -100}, []],
-    "logprobs": [True, 0], "metadata": [{"a": "b"}], "modalities": [["audio"], ["text", "audio"], []],
-    "n": [2, 0, True, "1"], "presence_penalty": [-0.5], "service_tier": ["flex"], "store": [True], "top_logprobs": [5],
+    "logprobs": [True, 0], "modalities": [["audio"], ["text", "audio"], []], "n": [2, 0, True, "1"],
+    "presence_penalty": [-0.5], "top_logprobs": [5],
 } | {name: ["something"] for name in FIELDS - TAKEN.keys() - {"functions"}}  # fmt: skip
 """Values that ask for something that is not supported; of a field that no table has, every value but null does."""
 WRONG: dict[str, dict[str, list[Any]]] = {
@@ -43,6 +47,9 @@ WRONG: dict[str, dict[str, list[Any]]] = {
         "max_completion_tokens": [-1],
         "stop": [["a", "b", "c", "d", "e"]],
         "seed": [2**70],
+        "store": ["yes"],
+        "metadata": ["x"],
+        "verbosity": [1],
         "stream": ["yes"],
         "stream_options": [{"include_usage": True}],
         "stream_options.include_obfuscation": [True],

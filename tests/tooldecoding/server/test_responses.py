@@ -164,8 +164,8 @@ def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: s
 @pytest.mark.parametrize(
     ("items", "place", "said"),
     [
-        ([ASKED, CALL | {"arguments": "{"}, OUTPUT], "input.1.arguments", "malformed JSON"),
-        ([ASKED, CALL, CALL | {"call_id": "c2", "arguments": "[]"}, OUTPUT], "input.2.arguments", "a JSON object"),
+        ([ASKED, CALL | {"arguments": []}, OUTPUT], "input.1.arguments", "a valid string"),
+        ([ASKED, CALL, CALL | {"call_id": "c2", "name": ""}, OUTPUT], "input.2.name", "at least 1 character"),
         ([{"role": "system", "content": "x"}, ASKED, CALL, OUTPUT, OUTPUT], "input.4", "call that lacks a result"),
         ([ASKED, {"type": "reasoning", "encrypted_content": "gA=="}], "input.1.encrypted_content", "leave it out"),
         ([{"role": "user", "content": [{"type": "input_image"}]}], "input.0.content.0.type", "found 'input_image'"),
