@@ -2,10 +2,12 @@
 # ruff: noqa: D102 - overriding methods are documented in the base class
 
 import itertools
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from math import isfinite
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import regex
 
@@ -90,6 +92,18 @@ class Number(LeafParser):
         return char_ranges(c for c in NUMBER_CHARACTERS if self.numbers.possible(state + c))
 
 
+_ONLY_NUMBER: Final = re.compile(r"([^0-9a-z\-]*)(-?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)(\W.*)?", re.DOTALL)
+"""A number, what stands before it, and what closes it."""
+
+
+def numbers_of(literals: Sequence[str]) -> tuple[str, frozenset[str]] | None:
+    """The numbers that literals are, and what stands before each, such as a quote; ``None`` if not all are numbers."""
+    found = [each.groups() for text in literals if (each := _ONLY_NUMBER.fullmatch(text)) is not None]
+    if not found or len(found) < len(literals) or len({before for before, _, _ in found}) > 1:
+        return None
+    return found[0][0], frozenset(number for _, number, _ in found)
+
+
 class Stretch(NamedTuple):
     """The texts ``start`` to ``end`` of a sorted list. They share their first ``length`` characters."""
 
@@ -152,6 +166,19 @@ class Literals(LeafParser):
     @property
     def listed(self) -> tuple[str, ...]:
         return self.given
+
+    @cached_property
+    def _numbers(self) -> tuple[str, frozenset[str]] | None:
+        return numbers_of(self.given)
+
+    def number(self, state: Stretch) -> NumberHere | None:
+        if self._numbers is None:
+            return None
+        before, numbers = self._numbers
+        written = self.literals.texts[state.start][len(before) : state.length]
+        if not written or not any(number.startswith(written) for number in numbers):
+            return None
+        return NumberHere(written, all(number.lstrip("-").isdigit() for number in numbers), written in numbers)
 
     def shortest(self) -> str:
         return min(self.given, key=byte_length)

@@ -23,7 +23,7 @@ from lookup.grammar.value_grammar import ValueGrammar
 
 LONG_CIRCLE: Final = 1024
 """Characters of a value's end that only repeat something, before the value is cut."""
-SHORT_CIRCLE: Final = 256
+SHORT_CIRCLE: Final = 128
 """As many are enough where another order has written the value to its end."""
 _TIMES: Final = 8
 """So often something is repeated at least: a table may have some equal rows."""
@@ -36,7 +36,7 @@ _QUOTES: Final = frozenset("'\"")
 def goes_in_circles(text: str, least: int, conversation: str) -> bool:
     """Whether the last ``least`` characters repeat something at least eight times, and are not in the conversation.
 
-    ``"city centre", "city centre", …`` repeats 15 characters: of 256 it is found 17 times.
+    ``"city centre", "city centre", …`` repeats 15 characters: of 128 it is found eight times.
     """
     if len(text) < least:
         return False

@@ -47,7 +47,7 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> Whole
     """Return what is written of the number with which the model goes on; None if the picked token writes that."""
     if pick.token == pick.logits.best or (here := state.number) is None:
         return None
-    piece = _piece(branch, pick.logits.best)
+    path, piece = await _wanted(branch, pick.logits.best)
     found = _GOES_ON.match(piece)
     if found is None or (not here.written and not re.search("[0-9.]|^[-+]$", found[0])):
         return None
@@ -58,7 +58,7 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> Whole
         return WholeNumber(goes_on.encode())
     written = here.written + goes_on
     if found.end() == len(piece):
-        written += await _rest(branch, pick.logits.best)
+        written += await _rest(branch, path)
     for spelling in (written, *_spellings(written)):
         rest = spelling.removeprefix(here.written).encode()
         if spelling == here.written and here.may_end and picked[:1] not in NUMBER_CHARACTERS:
@@ -68,9 +68,19 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> Whole
     return WholeNumber(b"", f"the model writes {written!r:.60}, which the documentation does not allow here")
 
 
-async def _rest(branch: Branch, token: int) -> str:
-    """Return how the model goes on with a number behind a token."""
-    path, rest = [token], ""
+async def _wanted(branch: Branch, token: int) -> tuple[list[int], str]:
+    """Return a token with those that the model writes behind it up to more than the pending text, and what more."""
+    path, text, pending = [token], branch.table.texts[token] or b"", branch.pending.text
+    while text and pending.startswith(text) and len(path) < _MOST_TOKENS:
+        [behind] = await branch.fed.after([path])
+        path.append(behind.best)
+        text += branch.table.texts[behind.best] or b""
+    return path, text[len(pending) :].decode(errors="replace") if text.startswith(pending) else ""
+
+
+async def _rest(branch: Branch, path: list[int]) -> str:
+    """Return how the model goes on with a number behind some tokens."""
+    path, rest = [*path], ""
     while len(path) < _MOST_TOKENS:
         [behind] = await branch.fed.after([path])
         piece = (branch.table.texts[behind.best] or b"").decode(errors="replace")
@@ -99,9 +109,3 @@ def _spellings(written: str) -> list[str]:
     plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
     fraction = "".join(map(str, digits)).rstrip("0") or "0"
     return [plain, f"{'-' * sign}0.{fraction}e{number.adjusted() + 1}"]
-
-
-def _piece(branch: Branch, token: int) -> str:
-    """Return what a token writes behind the pending text; empty if it writes something else."""
-    text, pending = branch.table.texts[token] or b"", branch.pending.text
-    return text[len(pending) :].decode(errors="replace") if text.startswith(pending) else ""
