@@ -98,8 +98,8 @@ class DecodeResult:
         For each call behind which another one could follow, in order: the natural log-odds of another call against the
         end; minus infinity where the model never goes on. See ``next_call_threshold`` of ``DecodeOptions``.
     left_out : DecodedCall or None
-        The call that is not made, and ended the answer: its result ends the conversation already, or it is likely made
-        up.
+        The call that is not made, and ended the answer: its result ends the conversation already, it is likely made up,
+        or it is cut and goes beyond ``max_tokens``.
     """
 
     text: str
@@ -139,8 +139,9 @@ class DecodeResult:
     def errors(self) -> tuple[str, ...]:
         """What is wrong with the calls, which values are cut and why, and whether calls are missing."""
         unread = [self._unread] if self._unread else []
+        calls = [*self.calls, *([self.left_out] if self.left_out is not None and self.left_out.cut else [])]
         more = [f"the model wants more than the {len(self.calls)} calls of max_calls"] if self.too_many else []
-        return (*unread, *(e for c in self.calls for e in c.voted.errors), *more)
+        return (*unread, *(e for c in calls for e in c.voted.errors), *more)
 
     @cached_property
     def _unread(self) -> str:
@@ -163,6 +164,7 @@ class DecodeResult:
             "valid": self.valid,
             "errors": list(self.errors),
             "cut": self.cut,
+            "too_many": self.too_many,
             "repeated": self.repeated,
             "next_call_log_odds": finite(self.next_call_log_odds),
             "left_out": None if self.left_out is None else _call_to_json(self.left_out),

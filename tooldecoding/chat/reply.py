@@ -5,7 +5,6 @@ from typing import Any, Literal, NamedTuple
 
 from tooldecoding.chat.calls import ToolCall
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.files.json_lines import json_line
 from tooldecoding.result import DecodeResult
 
 FinishReason = Literal["tool_calls", "stop", "length"]
@@ -25,22 +24,8 @@ class CallPiece(NamedTuple):
 
     @property
     def message(self) -> dict[str, Any]:
-        """The call in OpenAI's shape. Arguments of a cut call are JSON that is not closed, so that nobody runs it."""
-        message = ToolCall(self.id, self.call.name, self.call.arguments).openai()
-        if self.call.cut:
-            message["function"]["arguments"] = open_json(self.call)
-        return message
-
-
-def open_json(call: DecodedCall) -> str:
-    """Return the arguments of a cut call as JSON that ends where the first cut value does: ``{"n": 1, "ids": [12, 34``.
-
-    Values that are whole stand before it.
-    """
-    cut = [key for key in call.voted.cut if key in call.arguments]
-    text = json_line({key: call.arguments[key] for key in (*(k for k in call.arguments if k not in cut), *cut[:1])})
-    text = text.removesuffix("}")
-    return text[:-1] if cut and isinstance(call.arguments[cut[0]], str | list | tuple) else text
+        """The call in OpenAI's shape."""
+        return ToolCall(self.id, self.call.name, self.call.arguments).openai()
 
 
 @dataclass(frozen=True, repr=False)

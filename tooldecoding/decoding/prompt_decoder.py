@@ -64,7 +64,8 @@ class DecodedPrompt(NamedTuple):
     next_call_log_odds : sequence of float
         For each call behind which another one could follow, in order: the natural log-odds of that.
     left_out : DecodedCall or None
-        The call that is left out, and ended the answer: it is answered already, or likely made up.
+        The call that is left out, and ended the answer: it is answered already, likely made up, or cut and goes beyond
+        ``max_tokens``.
     """
 
     text: str
@@ -253,10 +254,7 @@ class PromptDecoder:
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
             if call.cut:
                 self._release(committing, orders, call)
-                calls.append(call)
-                if self._stream is not None:
-                    self._stream.voted(call.shown(self._table.special.shown))
-                return DecodedPrompt(longer, calls, answer, True, False, self._dialect, None, self._log_odds)
+                return self._with_cut_call(call, longer, decoded)
             repeated = call.as_decoded in [earlier.as_decoded for earlier in decoded_calls]
             decoded_calls.append(call)
             # only what nobody said told it from another call
@@ -288,6 +286,15 @@ class PromptDecoder:
         for kept in (*committing, orders.branch_of(call.voted)):
             if kept is not None:
                 kept.release()
+
+    def _with_cut_call(self, call: DecodedCall, longer: str, before: DecodedPrompt) -> DecodedPrompt:
+        """Return what is decoded with a call that is cut, or without it where it goes beyond ``max_tokens``."""
+        cut = before._replace(cut=True, dialect=self._dialect, next_call_log_odds=self._log_odds)
+        if not self._fits(longer):
+            return cut._replace(left_out=call)
+        if self._stream is not None:
+            self._stream.voted(call.shown(self._table.special.shown))
+        return cut._replace(text=longer, calls=[*before.calls, call])
 
     def _is_left_out(self, call: DecodedCall, number: int, is_asked: bool) -> bool:
         """Whether a call is not made: its result ends the conversation, or it is likely made up.

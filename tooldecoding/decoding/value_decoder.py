@@ -77,10 +77,10 @@ class ValueDecoder:
         """
         self._drafts.begun[spec.name] += 1
         grammar = self._tool.grammar(spec)
-        if (choices := grammar.written_choices) is not None:
-            members = _fitting(choices, _room(branch, left))
+        if grammar.choices is not None:
+            members = _fitting(grammar.choices, _room(branch, left))
             number, logprobs = await branch.choose(self._tool.members(spec, members), as_written=True)
-            cut = "" if len(members) == len(choices) else _NO_ROOM
+            cut = "" if len(members) == len(grammar.choices) else _NO_ROOM
             literal = _Literal(members[number], logprobs, cut, is_whole=True)
         else:
             literal = await self._write(branch, spec, grammar, left, next_keys)

@@ -23,8 +23,8 @@ from tooldecoding.server.scheduler import Job, Scheduler
 from tooldecoding.tokens.token_table import TokenTable
 
 _DETAILS: Final = (
-    "valid", "errors", "repeated", "left_out", "asked", "next_call_log_odds", "format", "calls", "candidates",
-    "counters",
+    "valid", "errors", "too_many", "repeated", "left_out", "asked", "next_call_log_odds", "format", "calls",
+    "candidates", "counters",
 )  # fmt: skip
 """What ``tooldecoding`` has of a result as the command line prints it."""
 

@@ -12,7 +12,6 @@ from lookup.documents.forms.json_tools import read_schema_tool
 from lookup.schema.document import Document
 from lookup.schema.normal import Objects
 from lookup.schema.value_schema import value_schema
-from tooldecoding.chat.reply import open_json
 from tooldecoding.errors import PromptError
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.cursor import Cursor, ReadCall
@@ -26,6 +25,8 @@ ANY_OBJECT: Final[Mapping[str, Any]] = {"type": "object"}
 """The schema of an answer that may be any object."""
 
 _NO_OBJECT: Final = "json_schema: expected the schema of an object with properties"
+
+_NOTHING: Final = "{}"
 
 _OBJECT: Final = "object"
 """The key of such an answer, which is not written either."""
@@ -89,10 +90,9 @@ def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeO
 
 
 def answer_text(result: DecodeResult) -> str:
-    """Return the JSON that a result holds. It is not closed if it is cut, and empty if nothing of it is whole."""
-    if not any(call.cut for call in result.calls):
-        return "".join(result.call_format.render_call(call.name, call.arguments) for call in result.calls)
-    return "".join(open_json(call) for call in result.calls if call.arguments)
+    """Return the JSON that a result holds: what is whole of it, if it is cut."""
+    texts = (result.call_format.render_call(c.name, c.arguments) or _NOTHING for c in result.calls)
+    return "".join(texts)
 
 
 def answer_schema(response_format: Mapping[str, Any] | None) -> tuple[Mapping[str, Any] | None, bool]:

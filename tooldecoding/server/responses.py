@@ -83,15 +83,22 @@ class _Answer:
 
     def end(self) -> Iterator[Row]:
         """Yield the last events; of an answer that is cut, the last item is."""
-        if self._open is not None and "status" in self._open and self._finish == "length":
+        if self._open is not None and "status" in self._open and self._is_cut:
             self._open["status"] = "incomplete"
         yield from self._closed()
         status = "completed"
         if "error" in self._last:
             status = "failed"
-        elif self._finish == "length":
+        elif self._is_cut:
             status = "incomplete"
         yield self._row(f"response.{status}", response=self._resource(status))
+
+    @property
+    def _is_cut(self) -> bool:
+        """Whether the client's own limit has cut the answer, or any limit calls; ``tooldecoding.cut`` has every cut."""
+        told = self._last.get("tooldecoding", {})
+        calls = not told.get("valid", True) or told.get("too_many", False)
+        return self._finish == "length" and bool(self._asked.max_output_tokens or calls)
 
     def _row(self, kind: str, **fields: Any) -> Row:
         self._number += 1

@@ -168,7 +168,7 @@ def test_hostile_tools_and_schemas_are_refused_or_obeyed(server: Running, weird:
     found = _refused_or_answered(server.ask(tools=[weird], tool_choice="required", **few))
     for call in (found and found["choices"][0]["message"].get("tool_calls")) or []:
         assert call["function"]["name"] == name
-        assert set(json.loads(call["function"]["arguments"])) == set(schema["properties"])
+        assert set(json.loads(call["function"]["arguments"])) <= set(schema["properties"])  # some are cut
     _refused_or_answered(server.ask(tools=None, response_format=in_schema(schema), **few))
 
 

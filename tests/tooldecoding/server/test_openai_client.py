@@ -33,6 +33,7 @@ REFERRED: list[dict[str, Any]] = [  # as pydantic writes a recursive model, zod 
     {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"x": SCHEMA}, "$ref": "#/definitions/x"},
     {"$defs": {"Node": NODE}, "allOf": [{"$ref": "#/$defs/Node"}, {"properties": {"days": {"type": "integer"}}}]},
 ]
+SMALL = documented("x", ["city"], city={"type": "string", "maxLength": 8})["parameters"] | CLOSED
 IN_JSON = [{"role": "user", "content": "The weather in Rome for 3 days, as JSON with the keys city and days."}]
 
 TWO = [{"role": "user", "content": "What is the weather in Rome for 3 days? And in Paris for 2 days?"}]
@@ -50,8 +51,9 @@ REQUESTS: dict[str, tuple[dict[str, Any], str, list[str]]] = {
     "stopped": ({"messages": HELLO, "max_tokens": 12, "stop": ["[", "a"]}, "stop", []),
     "cut call": (CALLING | {"max_tokens": 3}, "length", []),
     "cut text": ({"messages": HELLO, "max_completion_tokens": 1}, "length", []),
-    "schema": ({"response_format": AS_SCHEMA}, "stop", []),
-    **{f"referred {n}": ({"response_format": in_schema(each, True)}, "stop", []) for n, each in enumerate(REFERRED)},
+    "schema": ({"response_format": AS_SCHEMA}, "length", []),  # the model writes a number without end, and then objects
+    **{f"referred {n}": ({"response_format": in_schema(each, True)}, "length", []) for n, each in enumerate(REFERRED)},
+    "small schema": ({"response_format": in_schema(SMALL, strict=True)}, "stop", []),
     "cut schema": ({"response_format": AS_SCHEMA, "max_tokens": 2}, "length", []),
     "cut object": ({"messages": IN_JSON, "response_format": AS_OBJECT, "max_tokens": 20}, "length", []),
     "object": (CALLING | {"messages": IN_JSON, "response_format": AS_OBJECT, "tool_choice": "none"}, "length", []),
