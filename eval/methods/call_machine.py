@@ -161,6 +161,8 @@ class CallMachine:
         except UnicodeDecodeError:
             return None
         tail, text, grammar = decoder.getstate()[0], value.text + new, value.grammar
+        if _is_scaled_integer(grammar, text):
+            return None
         if grammar.possible(text) and (not tail or any(grammar.characters_behind(text, tail))):
             return replace(value, text=text, tail=tail)
         return next((end for end in self._ends(value, new, tail) if end is not None), None)
@@ -224,3 +226,9 @@ class Admission:
         if piece[0] < 0x80 and not self._begins(piece[0]):
             return None
         return self._machine.advance(self._position, piece)
+
+
+def _is_scaled_integer(grammar: ValueGrammar, text: str) -> bool:
+    """Whether a value ends inside an integer as ``1e6``: what is written is read as it stands, and that is a float."""
+    here = grammar.number_inside(text) if "e" in text.lower() and grammar.possible(text) else None
+    return here is not None and here.is_whole and "e" in here.written.lower()

@@ -13,7 +13,7 @@ from tooldecoding.formats.known_formats import CALL_FORMATS, NATIVE_FORMATS
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tools import PROMPTS, lookup, parameter, tool
+from tools import PROMPTS, lookup, parameter, sound, tool
 
 TOOLS = lookup(tool("get_weather", parameter("city", "str")), tool("a"), tool("1"))
 LIMIT = 40
@@ -42,7 +42,7 @@ INVENTED = ["get_weather2(city='x')]", "weather(town='Rome')]", "getWeather()]"]
 @pytest.mark.parametrize("before", ["", "\n "])
 def test_an_answer_that_begins_with_an_invented_name_calls_a_documented_one(before: str, lost: str, more: str) -> None:
     result = decode(Writer("go on ", f"{before}[{lost}", more), "go on ", TOOLS, **SHORT)
-    assert result.text.startswith(f"{before}[") and result.valid
+    assert result.text.startswith(f"{before}[") and sound(result)
     assert result.calls[0].voted.name in TOOLS
 
 

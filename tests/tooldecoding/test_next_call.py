@@ -11,9 +11,10 @@ from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options import DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
-from tools import documented
+from tools import documented, sound
 
-TOOLS = extract([documented("book", ["days"], days={"type": "integer"}), documented("stop"), documented("go")])
+SHORT = {"type": "string", "maxLength": 3}  # no value is cut
+TOOLS = extract([documented("book", ["days"], days=SHORT), documented("stop"), documented("go")])
 PROMPTS = ["User: go\nCalls: ", "Book three days, then stop. ", "x"]
 
 
@@ -25,7 +26,7 @@ def decoder(request: pytest.FixtureRequest) -> ToolDecoder:
 
 
 def decoded(decoder: ToolDecoder, threshold: float | None, **fields: object) -> list[DecodeResult]:
-    few: dict[str, Any] = {"order_limit": 2, "max_value_tokens": 4, "max_calls": 4, "tool_choice": "required"}
+    few: dict[str, Any] = {"order_limit": 2, "max_calls": 4, "tool_choice": "required"}
     options = DecodeOptions(**{**few, **fields}, next_call_threshold=threshold)
     return decoder.run([Request(prompt, TOOLS, options) for prompt in PROMPTS])
 
@@ -52,17 +53,17 @@ def test_a_call_follows_where_its_log_odds_are_above_the_threshold(
 
 
 def test_no_call_is_asked_for_that_needs_the_result_of_an_earlier_one(decoder: ToolDecoder) -> None:
-    text, called = {"type": "string"}, []
+    text, called = SHORT, []
     for end in ("id", "name"):  # send needs what find returns, and find what send returns; or neither
         found = {"type": "object", "properties": {f"user_{end}": text}}
         find = documented("find", order_id=text) | {"outputSchema": found}
         send = documented("send", user_id=text) | {"output_parameters": {f"order_{end}": text}}
-        options = DecodeOptions(order_limit=1, max_value_tokens=2, max_calls=4, tool_choice="required", format="hermes")
+        options = DecodeOptions(order_limit=1, max_calls=4, tool_choice="required", format="hermes")
         options = replace(options, next_call_threshold=-1e9)
         results = decoder.run(
             [Request(prompt * n, extract([find, send]), options) for prompt in PROMPTS for n in (1, 2, 3)]
         )
-        assert all(result.valid for result in results)
+        assert all(sound(result) for result in results)
         called.append([[call.name for call in result.calls] for result in results])
     scalar = {"type": "string", "description": "An id."}
     assert extract([documented("a") | {"outputSchema": scalar}])["a"].returns == ()

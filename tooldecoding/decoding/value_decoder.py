@@ -91,8 +91,9 @@ class ValueDecoder:
             if literal.cut != STOPPED:
                 value, text = whole_part(literal.text, spec, grammar, notation)
         else:
-            value, text = read_value(grammar.with_plain_integers(literal.text), spec, notation), literal.text
-            self._drafts.note(spec.name, text)
+            text = grammar.with_plain_integers(literal.text)
+            value = read_value(text, spec, notation)
+            self._drafts.note(spec.name, literal.text)
         return CandidateValue(spec.name, value, text, mean, bool(literal.cut), chosen, literal.cut)
 
     async def _write(

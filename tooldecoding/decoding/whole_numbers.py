@@ -54,7 +54,7 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick) -> Whole
     goes_on, picked = found[0], pick.piece.decode(errors="replace")
     if picked.startswith(goes_on):
         return None
-    if state.kept(goes_on.encode()):
+    if state.kept(goes_on.encode()) and state.ends_number(goes_on.encode()):
         return WholeNumber(goes_on.encode())
     written = here.written + goes_on
     if found.end() == len(piece):

@@ -64,12 +64,15 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Counter[str
 
 
 def texts(result: DecodeResult, call_format: CallFormat) -> Iterator[tuple[str, list[tuple[str, dict[str, Any]]]]]:
-    """The voted text, and every candidate alone or behind the calls before it, with their calls."""
+    """The voted text, and every candidate alone or behind the calls before it, with their calls; none that is cut."""
     voted = [(call.voted.name, call.voted.arguments) for call in result.calls]
-    yield result.text, voted
+    if not any(call.cut for call in result.calls):
+        yield result.text, voted
     for number, call in enumerate(result.calls):
         before = [call_format.render_call(*earlier, n) for n, earlier in enumerate(voted[:number])]
         for candidate in call.candidates:
+            if any(value.truncated for value in candidate.values):
+                continue
             values = {value.key: value.value for value in candidate.values}
             yield call_format.joined([*before, candidate.text]), [*voted[:number], (candidate.name, values)]
 
