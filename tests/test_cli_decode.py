@@ -17,7 +17,7 @@ BOTH = ["--tools", TOOLS, "--dialogue", CASES / "dialogue.jsonl"]
 TOKENS = {"forced_tokens", "constrained_tokens", "free_tokens"}
 COUNTERS = {"forward_passes", "positions", "reused_positions", "padding", *TOKENS, "cache_bytes", "seconds"}
 USER = {"role": "user", "content": "Set a timer."}
-TOOL = {"type": "function", "function": documented("set_timer", description="Set.", minutes={"type": "integer"})}
+TOOL = {"type": "function", "function": documented("set_timer", description="Set.", minutes={"type": "boolean"})}
 CHAT = {"messages": [USER], "tools": [TOOL], "tool_choice": "required"}
 
 
@@ -48,7 +48,7 @@ def test_json_is_as_documented(decode: Cli) -> None:
     assert ran.code == 0, ran.err
     result = json.loads(ran.out)
     assert list(result) == [
-        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "repeated",
+        "id", "format", "text", "thinking", "content", "calls", "valid", "errors", "cut", "too_many", "repeated",
         "next_call_log_odds", "left_out", "asked", "candidates", "counters",
     ]  # fmt: skip
     assert result["id"] == "dialogue"

@@ -78,6 +78,7 @@ def candidate_rows(calls: Sequence[Sequence[CandidateCall]]) -> list[dict[str, A
             "text": candidate.text,
             "values": [
                 {"key": v.key, "text": v.text, "logprob": v.logprob, "truncated": v.truncated, "tokens": v.tokens}
+                | ({"why": v.why} if v.why else {})
                 for v in candidate.values
             ],
         }

@@ -91,15 +91,12 @@ def revote(candidates: Sequence[CandidateCall], request: Request, name_confidenc
 
 def _read_candidate(row: Mapping[str, Any], tools: LookupDictionary, call_format: CallFormat) -> CandidateCall:
     tool = tools[row["name"]]
-    values = tuple(
-        CandidateValue(
-            v["key"],
-            read_value(v["text"], tool.parameter(v["key"]), call_format.notation),
-            v["text"],
-            float(v["logprob"]),
-            bool(v["truncated"]),
-            int(v.get("tokens", 1)),
+    values = []
+    for v in row["values"]:
+        is_lost = v["truncated"] and not v["text"]
+        value = None if is_lost else read_value(v["text"], tool.parameter(v["key"]), call_format.notation)
+        tokens, why = int(v.get("tokens", 1)), str(v.get("why", ""))
+        values.append(
+            CandidateValue(v["key"], value, v["text"], float(v["logprob"]), bool(v["truncated"]), tokens, why)
         )
-        for v in row["values"]
-    )
-    return CandidateCall(tool.name, tuple(row["order"]), values, row["text"])
+    return CandidateCall(tool.name, tuple(row["order"]), tuple(values), row["text"])

@@ -160,7 +160,7 @@ def run(call_format: str, marks_are_tokens: bool, seed: int, asked: Sequence[Req
     if seed % 3:
         decoder.engine = RandomEngine(decoder.table.texts, seed, bias)
     else:
-        decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "f")
+        decoder.engine = Eager(CALL_FORMATS[call_format], decoder.table, seed, "g")  # nothing of it is cut
     return decoder.run(asked)
 
 
@@ -185,7 +185,7 @@ def evidence(run: Run, asked: Mapping[str, Request], decoded: Mapping[str, Decod
 @pytest.mark.parametrize("call_format", CALL_FORMATS)
 def test_rows_hold_what_was_decoded_and_derived_is_direct(call_format: str, marks_are_tokens: bool) -> None:
     most, several, again, texts = 0, CALL_FORMATS[call_format].parallel, 0, set[str]()
-    for seed in range(100, 124):
+    for seed in range(100, 200):  # few models write several calls of which no value is cut
         if seed >= 102 and (most > 1 or not several):
             break
         asked, decode = request(call_format, seed), partial(run, call_format, marks_are_tokens, seed)
