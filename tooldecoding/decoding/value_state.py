@@ -18,7 +18,7 @@ from tooldecoding.formats.call_format import CallFormat
 
 _EVERY_BYTE = frozenset(range(256))
 _EXPONENT = frozenset("eE")
-_IN_EXPONENT = frozenset(NUMBER_CHARACTERS)
+_IN_NUMBERS = frozenset(NUMBER_CHARACTERS)
 _MOST_DIGITS = 64
 _LAST_CHARACTERS = frozenset("'\"]})")
 """A literal ends with one of these, with a letter or digit, or with the mark of its notation."""
@@ -206,7 +206,7 @@ class ValueState:
         if ended is not None:
             return ended
         text = self.text + new
-        if self._holds_mark(text, len(new)) or (self._is_number_whole and new[:1] in NUMBER_CHARACTERS):
+        if self._holds_mark(text, len(new)) or (self._is_number_whole and new[:1] in _IN_NUMBERS):
             return None
         if not self._grammar.possible(text) or (not self._is_in_full and self._is_half_integer(text)):
             return None
@@ -216,7 +216,7 @@ class ValueState:
 
     def _is_half_integer(self, text: str) -> bool:
         """Whether an integer has an exponent that may lead nowhere: it must be read on first."""
-        if not _EXPONENT.intersection(text[-_MOST_DIGITS:]) or text[-1] not in _IN_EXPONENT:
+        if not _EXPONENT.intersection(text[-_MOST_DIGITS:]) or text[-1] not in _IN_NUMBERS:
             return False
         here = self._grammar.number_inside(text)
         return here is not None and here.is_whole and not here.may_end and not _EXPONENT.isdisjoint(here.written)
