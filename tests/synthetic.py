@@ -75,6 +75,34 @@ class ScriptedEngine(SyntheticEngine):
         return self._continuation(written.decode(errors="replace")).encode()
 
 
+class Ending(RandomEngine):
+    """A random model that now and then writes the mark that closes a text, so that its values end."""
+
+    def __init__(self, texts: Sequence[bytes | None], seed: int, bias: Bias | None, mark: bytes) -> None:
+        super().__init__(texts, seed, bias)
+        self._texts = texts
+        self._mark = mark
+        self._wishes: dict[bytes, torch.Tensor] = {}
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        written = b"".join(self._texts[t] or b"" for t in tokens[-24:])
+        begun = next(n for n in range(len(self._mark) - 1, -1, -1) if written.endswith(self._mark[:n]))
+        if not begun and hashlib.blake2b(written, digest_size=1).digest()[0] > 40:
+            return super().next_logits(tokens)
+        left = self._mark[begun:]
+        if left not in self._wishes:
+            fits = [20.0 + 4 * len(t) if t and left.startswith(t) else 0.0 for t in self._texts]
+            self._wishes[left] = torch.tensor(fits)
+        return NextTokenLogits(super().next_logits(tokens).logits + self._wishes[left])
+
+
+def closing_mark(call_format: CallFormat, table: TokenTable) -> bytes:
+    """What closes a text in a format."""
+    notation = call_format.notation
+    mark = ('"' if "json" in notation else "'") if isinstance(notation, str) else notation.mark
+    return table.special.bound(mark).encode()
+
+
 class Eager(RandomEngine):
     """A random model that wants another call, of the tool ``name``, behind every call of a format."""
 

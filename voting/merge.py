@@ -142,6 +142,9 @@ def _ballots_for(
                 value = check_value(value, spec)
             except TypeCheckError as error:
                 reason = str(error)
+                if cut:  # half a list is no text
+                    lost.append(cut)
+                    continue
             order = order_ranks(candidate.order, rank)
             given = written.value if written.value == value else value  # a number that is written 3 stays 3
             ballots.append(Ballot(value, given, written.logprob, order, cut, written.tokens, reason))

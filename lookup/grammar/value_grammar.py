@@ -17,7 +17,7 @@ from lookup.grammar.literal_values import is_literal, render_value
 from lookup.grammar.notations import Notation
 from lookup.grammar.number_here import NumberHere
 from lookup.grammar.parsers import ParserState, Start, Union, ValueParser
-from lookup.grammar.plain_parsers import Literals, is_prefix_free
+from lookup.grammar.plain_parsers import Literals, is_prefix_free, numbers_of
 from lookup.grammar.states import advance, beginning_with, completion, first_bytes
 from lookup.grammar.whole_parsers import whole_parser
 from lookup.schema.document import Document
@@ -72,6 +72,12 @@ class ValueGrammar:
         """See the class."""
         listed = self._parser.listed
         return listed if listed is not None and is_prefix_free(listed) else None
+
+    @cached_property
+    def written_choices(self) -> tuple[str, ...] | None:
+        """The choices, but for several numbers: of these the model writes one, so that it shows if it wants another."""
+        choices = self.choices or ()
+        return None if len(choices) > 1 and numbers_of(choices) else self.choices
 
     @property
     def shortest(self) -> int:

@@ -154,11 +154,43 @@ def test_exponents(schema: Any, number: str, value: Any, back: bool) -> None:
         ({"type": "integer", "minimum": 0}, "-5"),
         ({"type": "number", "maximum": 1}, "1.5"),
         ({"type": "number"}, "1e400"),
+        ({"type": "integer"}, "12:30"),
+        # no digits are added that nobody wrote
+        ({"type": "integer", "minimum": 1000}, "12"),
+        ({"type": "integer", "multipleOf": 7}, "12"),
+        ({"type": "number", "exclusiveMinimum": 0}, "0"),
+        ({"type": ["integer", "null"], "minimum": 10}, "5"),
+        ({"enum": [100, 200]}, "10"),
+        ({"enum": [1, 12, 123]}, "5"),
+        ({"enum": [1.5, 15, 0.1]}, "15e-1"),
     ],
 )
 def test_a_number_that_may_not_stand_there_is_told(schema: Any, number: str) -> None:
     result = literal(schema, number)
     assert not result.valid and result.cut and repr(number) in result.errors[0]
+
+
+@pytest.mark.parametrize("items", ["[12, 34, 5]", "[12,34,5]"])
+def test_a_number_ends_where_the_list_must(items: str) -> None:
+    result = literal({"type": "array", "items": {"type": "integer"}, "maxItems": 2}, items)
+    assert result.calls[0].arguments == {"x": [12, 34]}
+
+
+@pytest.mark.parametrize(("prompt", "value"), [("We need 1,250,000 of them.\n", 1_250_000), ("go\n", 1)])
+def test_commas_between_thousands_as_the_conversation_has_them(prompt: str, value: int) -> None:
+    text = '<tool_call>\n{"name": "f", "arguments": {"x": 1,250,000}}\n</tool_call>'
+    options: dict[str, Any] = {"format": "hermes", "max_calls": 1, "order_limit": 1}
+    result = decode(Writer(prompt, text), prompt, one({"type": "integer"}), **options)
+    assert result.calls[0].arguments == {"x": value}
+
+
+def test_an_optional_list_that_is_cut_is_told_with_free_values() -> None:
+    form = "api-bank"
+    tools = extract(json.dumps([documented("f", ["a"], a={"type": "string"}, b=INTEGERS)]))
+    written = CALL_FORMATS[form].render([Call("f", {"a": "hi", "b": [12, 34, 56, 78]})])
+    options: dict[str, Any] = {"format": form, "max_calls": 1, "order_limit": 1, "value_constraint": "free"}
+    result = decode(Writer("go\n", written), "go\n", tools, max_value_tokens=6, **options)
+    assert result.calls[0].arguments == {"a": "hi"} and result.cut and not result.valid
 
 
 @pytest.mark.parametrize(("kind", "written"), [("number", "3"), ("number", "3.0"), ("integer", "3")])

@@ -77,10 +77,10 @@ class ValueDecoder:
         """
         self._drafts.begun[spec.name] += 1
         grammar = self._tool.grammar(spec)
-        if grammar.choices is not None:
-            members = _fitting(grammar.choices, _room(branch, left))
+        if (choices := grammar.written_choices) is not None:
+            members = _fitting(choices, _room(branch, left))
             number, logprobs = await branch.choose(self._tool.members(spec, members), as_written=True)
-            cut = "" if len(members) == len(grammar.choices) else _NO_ROOM
+            cut = "" if len(members) == len(choices) else _NO_ROOM
             literal = _Literal(members[number], logprobs, cut, is_whole=True)
         else:
             literal = await self._write(branch, spec, grammar, left, next_keys)
@@ -118,7 +118,13 @@ class ValueDecoder:
             if state.is_crowded or (is_over and not state.ends_with(pick.piece)):
                 cut = _NO_ROOM if state.is_crowded else _AT_LIMIT
                 break
-            number = await number_in_full(branch, state, pick)
+            number = await number_in_full(branch, state, pick, self._drafts.prompt)
+            if number is not None and number.ends:
+                state.end_number()
+                continue
+            if number is not None and not number.piece:
+                cut = number.why
+                break
             changed = changed or (number.why if number else "")
             instead = number.piece if number else await with_escapes(branch, state, pick, self._drafts.prompt)
             logprobs.append(pick.logits.logprob(pick.logits.best if instead else pick.token))
@@ -127,7 +133,7 @@ class ValueDecoder:
                 branch.keep(kept, "free")
             else:
                 branch.take(pick, "free")
-            if number and number.piece:
+            if number is not None and not number.why:
                 state.end_number()
             least = SHORT_CIRCLE if self._ended(spec.name) else LONG_CIRCLE
             if not state.closed and goes_in_circles(state.text, least, self._drafts.prompt):

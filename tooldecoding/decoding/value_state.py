@@ -149,8 +149,8 @@ class ValueState:
 
     @property
     def number(self) -> NumberHere | None:
-        """What is written of a number that stands here, or may begin here; None where no number may."""
-        return None if self.tail else self._grammar.number_behind(self.text)
+        """What is written of a number that may go on, or begin, here; None where no number may."""
+        return None if self.tail or self._is_number_whole else self._grammar.number_behind(self.text)
 
     def number_kept(self, piece: bytes) -> bytes | None:
         """As ``kept``, for the rest of a number that the model writes so to its end; admitted from now on."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from formats.law.documents import Document
 from formats.law.judges import Judged, ask
 from lookup.errors import DocumentationError
-from synthetic import Bias, RandomEngine, synthetic
+from synthetic import Bias, Ending, closing_mark, synthetic
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.known_formats import unreadable
 from tooldecoding.options import DecodeOptions
@@ -46,9 +46,10 @@ def check(documents: Sequence[Document], call_format: CallFormat) -> Counter[str
             continue
         for place, decoder in enumerate(map(synthetic, KINDS)):
             bias = list(BIASES.values())[(number + place) % len(BIASES)]
-            decoder.engine = RandomEngine(decoder.table.texts, number, bias)
+            mark = closing_mark(call_format, decoder.table)
+            decoder.engine = Ending(decoder.table.texts, number, bias, mark)
             orders = 4 if number % 10 else 12
-            options = DecodeOptions(format=call_format.name, max_value_tokens=12, max_calls=2, order_limit=orders)
+            options = DecodeOptions(format=call_format.name, max_value_tokens=60, max_calls=2, order_limit=orders)
             try:
                 [result] = decoder.run([Request(document.question + "\n", document.tools, options)])
             except DocumentationError as error:
