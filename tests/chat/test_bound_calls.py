@@ -436,6 +436,14 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
         """Runs an agent."""
         return ran(decoder_of(HERMES, max_value_tokens=60), later, "later", **DAY).content
 
+    async def outermost() -> Any:
+        """Runs an agent whose tool runs an agent, in a thread."""
+        return await asyncio.to_thread(lambda: ran(decoder_of(HERMES, max_value_tokens=60), outer, "outer").content)
+
+    async def around() -> Any:
+        """Runs an agent whose tool runs such an agent."""
+        return ran(decoder_of(HERMES, max_value_tokens=60), outermost, "outermost").content
+
     async def broken() -> Any:
         """Fails."""
         raise OSError("no luck")
@@ -444,7 +452,8 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
         """Ends the program."""
         raise KeyboardInterrupt
 
-    assert "2024-02-29" in ran(decoder, outer, "outer").content
+    for tool, name in ((outer, "outer"), (outermost, "outermost"), (around, "around")):
+        assert "2024-02-29" in ran(decoder, tool, name).content
     assert ran(decoder, broken, "broken").content == "error: OSError: no luck"
     with pytest.raises(KeyboardInterrupt):
         ran(decoder, interrupted, "interrupted")
