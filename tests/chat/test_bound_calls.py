@@ -16,7 +16,7 @@ import pydantic
 import pytest
 import typing_extensions
 from chat_models import HERMES, call, decoder_of, says
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NaiveDatetime
 
 from lookup import ToolDecodingError, extract
 from lookup.documents.structured import read
@@ -156,6 +156,7 @@ VALUES: list[tuple[Any, Any, Any]] = [
     (Place, {"city": "Rome", "since": "2024-02-29"}, Place(city="Rome", since=date(2024, 2, 29))),
     (Alike, {"when": "2024-02-29T10:00:00Z"}, Alike(when="2024-02-29 10:00:00Z")),
     (Annotated[int, Field(ge=3)], 3, 3),
+    (NaiveDatetime, "2024-02-29T10:00:00.5", datetime(2024, 2, 29, 10, 0, 0, 500_000)),
     (Any, {"a": (1,)}, {"a": (1,)}),
     (Opaque, 3, 3),
     ("Nowhere", 3, 3),
@@ -220,6 +221,11 @@ def fields(a: int = Field(3, ge=1), b: list[int] = NO_LIST, c: Annotated[int, Fi
     return a, b, c
 
 
+def two_fields(a: Annotated[int, Field(ge=1), Field(default=5)], b: Annotated[int, Field(default=2)] = Field(ge=1)):
+    """Has defaults beside limits."""
+    return a, b
+
+
 class Shop:
     def buy(self, day: date) -> Any:
         """Buys."""
@@ -245,6 +251,8 @@ DAY, THAT = {"day": "2024-02-29"}, date(2024, 2, 29)
         (partial(kinds, d=THAT), {"a": 1}, (1, Unit.C, "c", (), THAT, {})),
         (fields, {}, (3, [], 8)),
         (fields, {"a": 1, "b": [1], "c": 2}, (1, [1], 2)),
+        (two_fields, {}, (5, 2)),
+        (two_fields, {"a": 1, "b": 1}, (1, 1)),
         (Shop().buy, DAY, THAT),
         (Shop(), DAY, THAT),
         (Shop.sell, DAY, THAT),
@@ -261,6 +269,8 @@ def test_every_kind_of_parameter_and_of_function_can_be_called(function, argumen
     [
         (kinds, {}, "the argument 'a' is missing"),
         (fields, {"a": 0}, "greater than or equal to 1"),
+        (two_fields, {"a": 0}, "greater than or equal to 1"),
+        (two_fields, {"b": 0}, "greater than or equal to 1"),
         (fields, {"z": 0}, "the argument 'z' is no parameter of the function; it takes 'a', 'b', 'c'"),
         (Shop.buy, DAY, "the argument 'self' comes from no call"),
         (Opaque, {}, "found the class Opaque"),
@@ -339,6 +349,18 @@ def test_a_class_is_a_tool_whose_fields_are_the_parameters(tool, arguments, made
     bound = bind(tool, arguments)
     found = tool(*bound.args, **bound.kwargs)
     assert found == made and type(found) is type(made)
+
+
+def test_a_strict_class_gets_its_types_also_where_its_objects_are_never_equal():
+    class Booking(BaseModel):
+        """Books."""
+
+        model_config = ConfigDict(strict=True)
+        day: date
+        number: object = Field(default_factory=object)
+
+    bound = bind(Booking, DAY)
+    assert Booking(*bound.args, **bound.kwargs).day == THAT
 
 
 @pytest.mark.parametrize(
@@ -463,6 +485,32 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
 class Unwritable:
     def __str__(self) -> str:
         raise ValueError
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("kind", [Silent, type("SilentValue", (Silent, ValueError), {})])
+def test_an_exception_that_cannot_say_anything_is_told_by_its_kind(decoder, kind):
+    def refuse(n: Any = 0) -> Any:
+        """Refuses."""
+        raise kind
+
+    def check(n: Annotated[int, AfterValidator(refuse)]) -> int:
+        """Checks."""
+        return n
+
+    class Checking(BaseModel):
+        """Checks."""
+
+        n: Annotated[int, AfterValidator(refuse)]
+
+    assert ran(decoder, refuse, "refuse", n=1).content == f"error: {kind.__name__}"
+    for tool in (check, Checking):
+        returned = ran(decoder, tool, tool.__name__, n=1)
+        assert returned.failed and "does not fit" in returned.content
 
 
 CIRCLE: list[Any] = []

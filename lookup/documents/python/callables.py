@@ -6,7 +6,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.documents.parameters.plain_values import plain_value
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
     from pydantic.json_schema import GenerateJsonSchema
+
+_NAIVE: Final = (
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?$"
+)
+"""A date and a time without a zone."""
 
 
 def read_callable(function: Callable[..., Any]) -> ToolSpec:
@@ -171,6 +176,10 @@ def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
     class Generator(GenerateJsonSchema):
         def tuple_schema(self, schema: Any) -> dict[str, Any]:
             return {**super().tuple_schema(schema), "type": "tuple"}
+
+        def datetime_schema(self, schema: Any) -> dict[str, Any]:
+            is_naive = schema.get("tz_constraint") == "naive"  # the format date-time demands a zone
+            return {"type": "string", "pattern": _NAIVE} if is_naive else super().datetime_schema(schema)
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             notes.append(f"any value is taken where pydantic has no schema: {error_info}")
