@@ -116,6 +116,15 @@ def test_what_happens(
     assert [each.content for each in events if each.failed] == [each for each in contents if "error" in each]
 
 
+def test_the_end_by_a_limit_says_what_of_a_call_was_cut(decoder):
+    says(decoder, calls_first(call("echo", text="x" * 20)))
+    tool = AgentTool("echo", TOOL, lambda arguments: "hello")
+    end = [*Agent(decoder, [tool]).run("Go.", max_tokens=40)][-1]
+    [wrong] = end.errors
+    assert end.content == "length" and "parameter 'text' of echo" in wrong and "cut" in wrong
+    assert json.loads(json.dumps(end.to_json()))["errors"] == [wrong]
+
+
 def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     seen: list[Event] = []
     says(decoder, calls_first(call("broken")))

@@ -46,6 +46,8 @@ class Event:
         Who has the tool, and what the server says of it, such as ``readOnlyHint``. Nothing relies on that.
     failed, refused : bool
         Of a result.
+    errors : tuple of str
+        Of an end by ``length``: what of a call was cut and why, as ``ChatMessage.errors``.
     """
 
     kind: Literal["text", "call", "result", "end"]
@@ -59,12 +61,14 @@ class Event:
     hints: str = ""
     failed: bool = False
     refused: bool = False
+    errors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as JSON, with the attributes of its kind."""
         names = {
             "call": ("id", "name", "arguments", "confidence", "call_confidence", "server", "hints"),
             "result": ("id", "name", "content", "failed", "refused"),
+            "end": ("content", "errors"),
         }.get(self.kind, ("content",))
         return {"event": self.kind} | {name: getattr(self, name) for name in names}
 
@@ -169,7 +173,10 @@ class Agent:
                 if last or not reply.calls:
                     says = bool((reply.content or "").strip())
                     ended = "question" if reply.result.asked else "answer" if says else "nothing"
-                    yield Event("end", "turns" if last else "length" if reply.finish_reason == "length" else ended)
+                    if reply.finish_reason == "length" and not last:
+                        yield Event("end", "length", errors=reply.errors)
+                    else:
+                        yield Event("end", "turns" if last else ended)
                     return
                 for piece in reply.call_pieces:
                     yield from self._run(piece)

@@ -3,7 +3,7 @@
 import copy
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -131,7 +131,8 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
 
     Name and description are those of the class.
 
-    DocumentationError if it is no class of pydantic's with fields, or pydantic cannot make a schema of it.
+    DocumentationError if it is no class of pydantic's with fields, pydantic cannot make a schema of it, or a field
+    that must be given has no key.
     """
     from pydantic import RootModel, TypeAdapter
 
@@ -146,8 +147,16 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
     reader = PropertyReader(f"tool {name!r}", schema)
     docstring = read_docstring(schema.get("description") or model.__doc__ or "")
     fields = model_fields(model)
+    config = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", {})
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
     parameters = []
     for parameter in reader.parameters(schema):
+        if not by_name and parameter.name in fields and _is_of_path(fields[parameter.name]):
+            why = f"the field {parameter.name!r} is read from a path (AliasPath), and no argument of a call is one"
+            if parameter.required:
+                raise DocumentationError(f"tool {name!r}: {why}")
+            notes.append(f"{why}: it is left out")
+            continue
         said = docstring.keys.get(parameter.name)
         if info := fields.get(parameter.name):
             # Otherwise pydantic's description is the docstring of the field's class.
@@ -163,10 +172,17 @@ def model_fields(model: Any) -> dict[str, "FieldInfo"]:
     from pydantic import BaseModel
 
     fields = model.model_fields if issubclass(model, BaseModel) else model.__pydantic_fields__
-    return {
-        field.validation_alias if isinstance(field.validation_alias, str) else key: field
-        for key, field in fields.items()
-    }
+    return {next(_aliases(field), key): field for key, field in fields.items()}
+
+
+def _aliases(field: "FieldInfo") -> Iterator[str]:
+    """The aliases of a field that are keys and no paths."""
+    alias = field.validation_alias
+    return (each for each in getattr(alias, "choices", [alias]) if isinstance(each, str))
+
+
+def _is_of_path(field: "FieldInfo") -> bool:
+    return field.validation_alias is not None and not any(_aliases(field))
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
