@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import Enum, IntEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional
 from uuid import UUID
 
 import pydantic
@@ -80,6 +80,15 @@ class Tree(typing.TypedDict):
 class Pair(NamedTuple):
     x: int
     unit: Unit = Unit.C
+
+
+class Line(NamedTuple):
+    start: Corner
+    day: date | None = None
+
+
+Start = NewType("Start", Corner)
+Corners = typing_extensions.TypeAliasType("Corners", "list[Corner] | dict[str, Corners]")
 
 
 class Place(BaseModel):
@@ -153,6 +162,10 @@ VALUES: list[tuple[Any, Any, Any]] = [
     (Chain, {"corner": [0, 0], "rest": [{"x": 1}]}, {"corner": Corner.ORIGIN, "rest": [{"x": 1}]}),
     (Nested, {"spot": {"x": 1}, "corner": [0, 0]}, Nested({"x": 1}, Corner.ORIGIN)),
     (Pair, [1, "fahrenheit"], Pair(1, Unit.F)),
+    (Line, [[0, 0]], Line(Corner.ORIGIN)),
+    (Line, [[0, 0], "2024-02-29"], Line(Corner.ORIGIN, date(2024, 2, 29))),
+    (list[Start], [[0, 0]], [Corner.ORIGIN]),
+    (Corners, [[0, 0]], [Corner.ORIGIN]),
     (Place, {"city": "Rome", "since": "2024-02-29"}, Place(city="Rome", since=date(2024, 2, 29))),
     (Alike, {"when": "2024-02-29T10:00:00Z"}, Alike(when="2024-02-29 10:00:00Z")),
     (Annotated[int, Field(ge=3)], 3, 3),
@@ -193,6 +206,8 @@ def test_a_value_that_is_documented_arrives_in_the_type_of_its_hint(hint, value,
         (date, 0, "found int 0"),
         (Annotated[int, Field(ge=3)], 2, "greater than or equal to 3"),
         (list[Item], [{"name": "a"}, {"price": "1"}], "[1]['name']: Field required"),
+        (Line, [[0, 1]], "should be (0, 0)"),
+        (Line, [[0, 0], "2024-02-29", 1], "at most 2 items"),
         (Spot, {"x": "1"}, "['x']: Input should be a valid integer"),
         (Nested, {"spot": {"x": "1"}, "corner": [0, 0]}, "['spot']['x']"),
         (Alike, {"when": "2024-02-29 10:00:00Z", "number": "1"}, "['number']"),
