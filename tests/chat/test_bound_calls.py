@@ -9,7 +9,7 @@ from decimal import Decimal
 from enum import Enum, IntEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar
 from uuid import UUID
 
 import pydantic
@@ -295,6 +295,30 @@ def test_every_kind_of_parameter_and_of_function_can_be_called(function, argumen
 def test_arguments_that_a_function_does_not_take_are_errors(function, arguments, said):
     with pytest.raises(ToolDecodingError, match=said.replace("'", ".")):
         bind(function, arguments)
+
+
+Thing = TypeVar("Thing")
+
+
+@dataclass
+class Box(Generic[Thing]):
+    """Boxes things."""
+
+    thing: Thing
+    more: "list[Thing]" = field(default_factory=list)
+
+
+def test_a_generic_class_with_its_types_is_a_tool():
+    [spec] = extract([Box[date]]).tools
+    assert (spec.name, spec.description) == ("Box", "Boxes things.")
+    assert [(p.name, p.required, p.type.kind) for p in spec.parameters] == [
+        ("thing", True, "str"),
+        ("more", False, "list"),
+    ]
+    bound = bind(Box[date], {"thing": "2024-02-29", "more": ["2024-02-29"]})
+    assert Box[date](*bound.args, **bound.kwargs) == Box(THAT, [THAT])
+    with pytest.raises(ToolDecodingError, match="'thing' does not fit"):
+        bind(Box[int], {"thing": "2024-02-29"})
 
 
 @dataclass
