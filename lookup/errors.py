@@ -76,6 +76,15 @@ def written(value: object) -> str:
         return f"{type(value).__name__} with a number of very many digits"
 
 
+def raised(error: BaseException) -> str:
+    """The kind of an exception and what it says; also one of a foreign class that cannot say anything."""
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}"
+    except Exception:  # noqa: BLE001 - it runs the code of a foreign class
+        return kind
+
+
 def quoted(text: str) -> str:
     """A name or key in quotes. A long one is cut in the middle, because messages are built for every key."""
     return repr(text) if len(text) <= _MAX_QUOTED else f"{text[:60]!r}…{text[-20:]!r}"

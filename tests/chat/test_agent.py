@@ -116,6 +116,15 @@ def test_what_happens(
     assert [each.content for each in events if each.failed] == [each for each in contents if "error" in each]
 
 
+def test_the_end_by_a_limit_says_what_of_a_call_was_cut(decoder):
+    says(decoder, calls_first(call("echo", text="x" * 20)))
+    tool = AgentTool("echo", TOOL, lambda arguments: "hello")
+    end = [*Agent(decoder, [tool]).run("Go.", max_tokens=40)][-1]
+    [wrong] = end.errors
+    assert end.content == "length" and "parameter 'text' of echo" in wrong and "cut" in wrong
+    assert json.loads(json.dumps(end.to_json()))["errors"] == [wrong]
+
+
 def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     seen: list[Event] = []
     says(decoder, calls_first(call("broken")))
@@ -125,11 +134,69 @@ def test_a_refused_call_does_not_run_and_is_told_to_the_model(decoder):
     agent = Agent(decoder, [broken], approve=lambda asked: "Not on Sundays.")
     _, returned, *_ = agent.run("Go.")
     assert returned.refused and returned.content == agent.messages[2]["content"] == "Not on Sundays."
-    broken_off = Agent(decoder, [broken])
-    next(broken_off.run("Go."))
-    assert [*broken_off.run("And again?")][-1] == Event("end", "answer")
+
+    async def never(asked: Event) -> bool:
+        return False
+
+    _, returned, *_ = Agent(decoder, [broken], approve=never).run("Go.")
+    assert returned.refused
     with pytest.raises(ToolDecodingError, match="two tools are called 'add'"):
         Agent(decoder, [add, add])
+
+
+@pytest.mark.parametrize("text", ["", "Let me see. "])
+def test_a_run_that_is_kept_or_broken_off_does_not_end_the_conversation(decoder, text):
+    says(decoder, calls_first(text + call("noon")))
+    agent = Agent(decoder, [noon])
+    kept = agent.run("Go.")
+    next(kept)
+    assert [*agent.run("And again?")][-1] == Event("end", "answer") and [*kept] == []
+    contents = [message["content"] for message in agent.messages]
+    assert contents == ["Go.", text.strip() or None, "This call was broken off.", "And again?", "Done."]
+
+
+def test_a_question_without_a_reply_leaves_the_conversation(decoder, monkeypatch):
+    says(decoder, lambda prompt: "Done.")
+    agent = Agent(decoder, [noon])
+    chat = decoder.chat
+
+    def interrupted(*given: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    for options in ({"tool_choice": "nonsense"}, {"max_calls": -3}):
+        with pytest.raises(ToolDecodingError):
+            [*agent.run("Go.", **options)]
+    monkeypatch.setattr(decoder, "chat", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        [*agent.run("Go.")]
+    monkeypatch.setattr(decoder, "chat", chat)
+    assert agent.messages == []
+    assert [*agent.run("And again?")][-1] == Event("end", "answer")
+    assert [message["content"] for message in agent.messages] == ["And again?", "Done."]
+
+
+def test_an_agent_cannot_be_asked_by_its_own_tool(decoder):
+    def ask() -> str:
+        """Ask."""
+        return str([*agent.run("And you?")])
+
+    says(decoder, calls_first(call("ask")))
+    agent = Agent(decoder, [ask])
+    _, returned, *_ = agent.run("Go.")
+    assert returned.failed and "this agent is running" in returned.content
+
+
+def test_what_runs_is_what_the_messages_say_whoever_changes_its_copy(decoder):
+    def count(numbers: Any) -> int:
+        """Count."""
+        numbers.append(0)
+        return len(numbers)
+
+    says(decoder, calls_first(call("count", numbers=[1, 2])))
+    agent = Agent(decoder, [count], approve=lambda asked: asked.arguments["numbers"].pop() > 0)
+    called, returned, *_ = agent.run("Go with 1 and 2.")
+    assert called.arguments == {"numbers": [1]} and returned.content == "3"
+    assert json.loads(agent.messages[1]["tool_calls"][0]["function"]["arguments"]) == {"numbers": [1, 2]}
 
 
 def test_a_call_that_is_not_valid_is_neither_asked_for_nor_run_and_the_model_is_told_why(decoder, monkeypatch):

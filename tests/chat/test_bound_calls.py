@@ -9,14 +9,14 @@ from decimal import Decimal
 from enum import Enum, IntEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Optional
+from typing import Annotated, Any, Generic, Literal, NamedTuple, NewType, Optional, TypeVar
 from uuid import UUID
 
 import pydantic
 import pytest
 import typing_extensions
 from chat_models import HERMES, call, decoder_of, says
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, NaiveDatetime
 
 from lookup import ToolDecodingError, extract
 from lookup.documents.structured import read
@@ -80,6 +80,15 @@ class Tree(typing.TypedDict):
 class Pair(NamedTuple):
     x: int
     unit: Unit = Unit.C
+
+
+class Line(NamedTuple):
+    start: Corner
+    day: date | None = None
+
+
+Start = NewType("Start", Corner)
+Corners = typing_extensions.TypeAliasType("Corners", "list[Corner] | dict[str, Corners]")
 
 
 class Place(BaseModel):
@@ -153,9 +162,14 @@ VALUES: list[tuple[Any, Any, Any]] = [
     (Chain, {"corner": [0, 0], "rest": [{"x": 1}]}, {"corner": Corner.ORIGIN, "rest": [{"x": 1}]}),
     (Nested, {"spot": {"x": 1}, "corner": [0, 0]}, Nested({"x": 1}, Corner.ORIGIN)),
     (Pair, [1, "fahrenheit"], Pair(1, Unit.F)),
+    (Line, [[0, 0]], Line(Corner.ORIGIN)),
+    (Line, [[0, 0], "2024-02-29"], Line(Corner.ORIGIN, date(2024, 2, 29))),
+    (list[Start], [[0, 0]], [Corner.ORIGIN]),
+    (Corners, [[0, 0]], [Corner.ORIGIN]),
     (Place, {"city": "Rome", "since": "2024-02-29"}, Place(city="Rome", since=date(2024, 2, 29))),
     (Alike, {"when": "2024-02-29T10:00:00Z"}, Alike(when="2024-02-29 10:00:00Z")),
     (Annotated[int, Field(ge=3)], 3, 3),
+    (NaiveDatetime, "2024-02-29T10:00:00.5", datetime(2024, 2, 29, 10, 0, 0, 500_000)),
     (Any, {"a": (1,)}, {"a": (1,)}),
     (Opaque, 3, 3),
     ("Nowhere", 3, 3),
@@ -192,6 +206,8 @@ def test_a_value_that_is_documented_arrives_in_the_type_of_its_hint(hint, value,
         (date, 0, "found int 0"),
         (Annotated[int, Field(ge=3)], 2, "greater than or equal to 3"),
         (list[Item], [{"name": "a"}, {"price": "1"}], "[1]['name']: Field required"),
+        (Line, [[0, 1]], "should be (0, 0)"),
+        (Line, [[0, 0], "2024-02-29", 1], "at most 2 items"),
         (Spot, {"x": "1"}, "['x']: Input should be a valid integer"),
         (Nested, {"spot": {"x": "1"}, "corner": [0, 0]}, "['spot']['x']"),
         (Alike, {"when": "2024-02-29 10:00:00Z", "number": "1"}, "['number']"),
@@ -220,6 +236,11 @@ def fields(a: int = Field(3, ge=1), b: list[int] = NO_LIST, c: Annotated[int, Fi
     return a, b, c
 
 
+def two_fields(a: Annotated[int, Field(ge=1), Field(default=5)], b: Annotated[int, Field(default=2)] = Field(ge=1)):
+    """Has defaults beside limits."""
+    return a, b
+
+
 class Shop:
     def buy(self, day: date) -> Any:
         """Buys."""
@@ -245,6 +266,8 @@ DAY, THAT = {"day": "2024-02-29"}, date(2024, 2, 29)
         (partial(kinds, d=THAT), {"a": 1}, (1, Unit.C, "c", (), THAT, {})),
         (fields, {}, (3, [], 8)),
         (fields, {"a": 1, "b": [1], "c": 2}, (1, [1], 2)),
+        (two_fields, {}, (5, 2)),
+        (two_fields, {"a": 1, "b": 1}, (1, 1)),
         (Shop().buy, DAY, THAT),
         (Shop(), DAY, THAT),
         (Shop.sell, DAY, THAT),
@@ -261,6 +284,8 @@ def test_every_kind_of_parameter_and_of_function_can_be_called(function, argumen
     [
         (kinds, {}, "the argument 'a' is missing"),
         (fields, {"a": 0}, "greater than or equal to 1"),
+        (two_fields, {"a": 0}, "greater than or equal to 1"),
+        (two_fields, {"b": 0}, "greater than or equal to 1"),
         (fields, {"z": 0}, "the argument 'z' is no parameter of the function; it takes 'a', 'b', 'c'"),
         (Shop.buy, DAY, "the argument 'self' comes from no call"),
         (Opaque, {}, "found the class Opaque"),
@@ -270,6 +295,30 @@ def test_every_kind_of_parameter_and_of_function_can_be_called(function, argumen
 def test_arguments_that_a_function_does_not_take_are_errors(function, arguments, said):
     with pytest.raises(ToolDecodingError, match=said.replace("'", ".")):
         bind(function, arguments)
+
+
+Thing = TypeVar("Thing")
+
+
+@dataclass
+class Box(Generic[Thing]):
+    """Boxes things."""
+
+    thing: Thing
+    more: "list[Thing]" = field(default_factory=list)
+
+
+def test_a_generic_class_with_its_types_is_a_tool():
+    [spec] = extract([Box[date]]).tools
+    assert (spec.name, spec.description) == ("Box", "Boxes things.")
+    assert [(p.name, p.required, p.type.kind) for p in spec.parameters] == [
+        ("thing", True, "str"),
+        ("more", False, "list"),
+    ]
+    bound = bind(Box[date], {"thing": "2024-02-29", "more": ["2024-02-29"]})
+    assert Box[date](*bound.args, **bound.kwargs) == Box(THAT, [THAT])
+    with pytest.raises(ToolDecodingError, match="'thing' does not fit"):
+        bind(Box[int], {"thing": "2024-02-29"})
 
 
 @dataclass
@@ -339,6 +388,18 @@ def test_a_class_is_a_tool_whose_fields_are_the_parameters(tool, arguments, made
     bound = bind(tool, arguments)
     found = tool(*bound.args, **bound.kwargs)
     assert found == made and type(found) is type(made)
+
+
+def test_a_strict_class_gets_its_types_also_where_its_objects_are_never_equal():
+    class Booking(BaseModel):
+        """Books."""
+
+        model_config = ConfigDict(strict=True)
+        day: date
+        number: object = Field(default_factory=object)
+
+    bound = bind(Booking, DAY)
+    assert Booking(*bound.args, **bound.kwargs).day == THAT
 
 
 @pytest.mark.parametrize(
@@ -436,6 +497,14 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
         """Runs an agent."""
         return ran(decoder_of(HERMES, max_value_tokens=60), later, "later", **DAY).content
 
+    async def outermost() -> Any:
+        """Runs an agent whose tool runs an agent, in a thread."""
+        return await asyncio.to_thread(lambda: ran(decoder_of(HERMES, max_value_tokens=60), outer, "outer").content)
+
+    async def around() -> Any:
+        """Runs an agent whose tool runs such an agent."""
+        return ran(decoder_of(HERMES, max_value_tokens=60), outermost, "outermost").content
+
     async def broken() -> Any:
         """Fails."""
         raise OSError("no luck")
@@ -444,7 +513,8 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
         """Ends the program."""
         raise KeyboardInterrupt
 
-    assert "2024-02-29" in ran(decoder, outer, "outer").content
+    for tool, name in ((outer, "outer"), (outermost, "outermost"), (around, "around")):
+        assert "2024-02-29" in ran(decoder, tool, name).content
     assert ran(decoder, broken, "broken").content == "error: OSError: no luck"
     with pytest.raises(KeyboardInterrupt):
         ran(decoder, interrupted, "interrupted")
@@ -454,6 +524,32 @@ def test_an_async_function_may_run_an_agent_and_its_errors_and_interrupts_are_it
 class Unwritable:
     def __str__(self) -> str:
         raise ValueError
+
+
+class Silent(Exception):
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("kind", [Silent, type("SilentValue", (Silent, ValueError), {})])
+def test_an_exception_that_cannot_say_anything_is_told_by_its_kind(decoder, kind):
+    def refuse(n: Any = 0) -> Any:
+        """Refuses."""
+        raise kind
+
+    def check(n: Annotated[int, AfterValidator(refuse)]) -> int:
+        """Checks."""
+        return n
+
+    class Checking(BaseModel):
+        """Checks."""
+
+        n: Annotated[int, AfterValidator(refuse)]
+
+    assert ran(decoder, refuse, "refuse", n=1).content == f"error: {kind.__name__}"
+    for tool in (check, Checking):
+        returned = ran(decoder, tool, tool.__name__, n=1)
+        assert returned.failed and "does not fit" in returned.content
 
 
 CIRCLE: list[Any] = []

@@ -139,6 +139,10 @@ RESULTS: list[tuple[Any, Any, str]] = [
     ({"content": [], "structuredContent": {"n": 5}}, {"$ref": "#/nowhere"}, '{"n": 5}'),
     ({"content": [], "structuredContent": {"n": "five"}}, COUNT, "breaks its outputSchema"),
     ({"content": [FIVE], "isError": True}, None, "five"),
+    ({"content": [FIVE], "isError": "false"}, None, "five"),
+    ({}, None, "The tool ran and gave nothing."),
+    ({"content": [], "_meta": {}}, None, "The tool ran and gave nothing."),
+    ({"isError": True}, None, "the tool failed and did not say why"),
     ({"content": [PICTURE], "structuredContent": {"n": 5}}, COUNT, '[image, image/png: not shown]\n{"n": 5}'),
     ({"content": [FIVE | {"resource": None}], "tools": []}, None, "five"),
     ({"content": [{"type": "text", "text": "half \ud800"}]}, None, "half ?"),
@@ -154,7 +158,7 @@ def test_what_a_result_says_is_told() -> None:
     with McpServers([answering(tools, results)]) as running:
         assert running.notes == []
         for tool, (result, _, said) in zip(running.tools, RESULTS, strict=True):
-            if "breaks" in said or not isinstance(result, dict) or result.get("isError"):
+            if "breaks" in said or not isinstance(result, dict) or result.get("isError") is True:
                 with pytest.raises(ToolFailed, match=said):
                     tool.run({})
             else:

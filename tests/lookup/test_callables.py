@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple
 
 import pytest
-from pydantic import BaseModel, Field, RootModel, create_model
+from pydantic import AliasChoices, AliasPath, BaseModel, Field, RootModel, create_model
 from seams import key_text, only, tool_text
 
 from lookup import DocumentationError, extract
@@ -131,6 +131,18 @@ def test_a_model_documents_its_fields():
     assert "CallableSchema" in " ".join(tool.notes)
     with pytest.raises(DocumentationError, match="Anything"):
         only([type("Anything", (RootModel[list[int]],), {})])
+
+
+def test_a_field_that_is_read_from_a_path_is_no_parameter():
+    def field(alias: Any, **default: Any) -> Any:
+        return Annotated[int, Field(validation_alias=alias, **default)]
+
+    path = AliasPath("a", 0)
+    model = create_model("Paths", x=field(path, default=1), y=field(AliasChoices(path, "b")), z=field("c"))
+    tool = only([model])
+    assert [p.name for p in tool.parameters] == ["b", "c"] and "'x' is read from a path" in " ".join(tool.notes)
+    with pytest.raises(DocumentationError, match="'x' is read from a path"):
+        only([create_model("Paths", x=field(path))])
 
 
 @dataclass

@@ -1,12 +1,15 @@
 """An agent: the model calls tools until it answers with text."""
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from lookup import DocumentationError, LookupDictionary, ToolSpec
+from lookup import DocumentationError, LookupDictionary, ToolDecodingError, ToolSpec
 from tooldecoding.agents.agent_tools import MOST_TURNS, AgentTool, ToolFailed, demand_callable, runnable
-from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.agents.coroutines import settled
+from tooldecoding.chat.reply import CallPiece
 from tooldecoding.chat.templates import chat_format
 from tooldecoding.chat.tools import read_tools
 from tooldecoding.decoder import ToolDecoder
@@ -43,6 +46,8 @@ class Event:
         Who has the tool, and what the server says of it, such as ``readOnlyHint``. Nothing relies on that.
     failed, refused : bool
         Of a result.
+    errors : tuple of str
+        Of an end by ``length``: what of a call was cut and why, as ``ChatMessage.errors``.
     """
 
     kind: Literal["text", "call", "result", "end"]
@@ -56,12 +61,14 @@ class Event:
     hints: str = ""
     failed: bool = False
     refused: bool = False
+    errors: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as JSON, with the attributes of its kind."""
         names = {
             "call": ("id", "name", "arguments", "confidence", "call_confidence", "server", "hints"),
             "result": ("id", "name", "content", "failed", "refused"),
+            "end": ("content", "errors"),
         }.get(self.kind, ("content",))
         return {"event": self.kind} | {name: getattr(self, name) for name in names}
 
@@ -82,7 +89,8 @@ class Agent:
     approve : callable, optional
         Takes the event of a call and returns whether the tool is run; by default every call is. A text refuses the
         call, and is what the model is told; of one that is refused without a text it is told that the user did so.
-        Calls that are not valid are not run and not asked for.
+        It may be async, and gets a copy of the arguments: the call runs with those that ``messages`` has. Calls that
+        are not valid are not run and not asked for.
     max_turns : int
         How often the model is asked with tools, at most.
 
@@ -103,7 +111,7 @@ class Agent:
         self,
         decoder: ToolDecoder,
         tools: Sequence[AgentTool | Callable[..., Any]],
-        approve: Callable[[Event], bool | str] | None = None,
+        approve: Callable[[Event], bool | str | Awaitable[bool | str]] | None = None,
         max_turns: int = MOST_TURNS,
     ) -> None:
         options = decoder.options
@@ -123,6 +131,7 @@ class Agent:
         self._decoder = decoder
         self._approve = approve
         self._max_turns = max_turns
+        self._last_run: Generator[Event, None, None] | None = None
         if usable:
             names = unreadable(options.call_format, self.lookup)
             self.notes += [f"the format {options.call_format.name} cannot carry {name}" for name in names]
@@ -130,7 +139,10 @@ class Agent:
     def run(self, question: str, tool_choice: str | None = None, **options: Any) -> Iterator[Event]:
         """Ask, and yield what happens; a second question goes on with the conversation.
 
-        ToolDecodingError as ``ToolDecoder.chat``.
+        A run that has not ended is broken off where the next one begins. A question that gets no reply, as where an
+        error is raised or Ctrl-C is pressed, is not in ``messages``.
+
+        ToolDecodingError as ``ToolDecoder.chat``, and if a tool or ``approve`` asks the agent that runs it.
 
         Parameters
         ----------
@@ -139,37 +151,45 @@ class Agent:
         **options
             Fields of ``DecodeOptions``.
         """
-        self.messages.append({"role": "user", "content": question})
+        if self._last_run is not None:
+            if inspect.getgeneratorstate(self._last_run) == inspect.GEN_RUNNING:
+                raise ToolDecodingError("this agent is running: ask it when its run has ended, or make another agent")
+            self._last_run.close()
+        self._last_run = self._events(question, tool_choice, options)
+        yield from self._last_run
+
+    def _events(self, question: str, tool_choice: str | None, options: dict[str, Any]) -> Generator[Event, None, None]:
+        asked: list[dict[str, Any]] = [{"role": "user", "content": question}]
         documentation = [tool.documentation for tool in self.tools.values()] or None
-        for turn in range(1, self._max_turns + 1):
-            choice = tool_choice if turn == 1 else "auto"
-            reply = self._decoder.chat(self.messages, documentation, choice, **options)
-            yield from self._say(reply)
-            if not reply.calls:
-                says = bool((reply.content or "").strip())
-                ended = "question" if reply.result.asked else "answer" if says else "nothing"
-                yield Event("end", "length" if reply.finish_reason == "length" else ended)
-                return
+        for turn in range(1, self._max_turns + 2):
+            last = turn > self._max_turns
+            choice = "none" if last else tool_choice if turn == 1 else "auto"
+            reply = self._decoder.chat([*self.messages, *asked], documentation, choice, **options)
+            self.messages += [*asked, reply.message]
+            asked, replied = [], len(self.messages)
             try:
+                if reply.content:
+                    yield Event("text", reply.content)
+                if last or not reply.calls:
+                    says = bool((reply.content or "").strip())
+                    ended = "question" if reply.result.asked else "answer" if says else "nothing"
+                    if reply.finish_reason == "length" and not last:
+                        yield Event("end", "length", errors=reply.errors)
+                    else:
+                        yield Event("end", "turns" if last else ended)
+                    return
                 for piece in reply.call_pieces:
                     yield from self._run(piece)
             finally:  # broken off: a call without a result could not be gone on with
-                told = {message.get("tool_call_id") for message in self.messages}
+                told = {message.get("tool_call_id") for message in self.messages[replied:]}
                 for piece in reply.call_pieces:
                     if piece.id not in told:
                         self._tell(piece.id, "This call was broken off.")
-        yield from self._say(self._decoder.chat(self.messages, documentation, "none", **options))
-        yield Event("end", "turns")
-
-    def _say(self, reply: ChatMessage) -> Iterator[Event]:
-        self.messages.append(reply.message)
-        if reply.content:
-            yield Event("text", reply.content)
 
     def _run(self, piece: CallPiece) -> Iterator[Event]:
         call, tool = piece.call, self.tools[piece.call.name]
         sure = {key: call.confidence(key) for key in call.arguments}
-        about = (call.name, call.arguments, sure, call.confidence(), tool.server, tool.hints)
+        about = (call.name, deepcopy(call.arguments), sure, call.confidence(), tool.server, tool.hints)
         called = Event("call", "", piece.id, *about)
         yield called
         content, ended = self._outcome(called, piece.call)
@@ -184,11 +204,11 @@ class Agent:
                 f"error: the call is not valid and did not run: {'; '.join(call.voted.errors):.{_MOST_WRONG}}",
                 "failed",
             )
-        approved = self._approve is None or self._approve(called)
+        approved = self._approve is None or settled(self._approve(called))
         if isinstance(approved, str) or not approved:
             return approved or "The user refused this call.", "refused"
         try:
-            return self.tools[call.name].result(call.arguments, self._room), "ran"
+            return self.tools[call.name].result(deepcopy(call.arguments), self._room), "ran"
         except ToolFailed as error:
             return f"error: {error}", "failed"
 

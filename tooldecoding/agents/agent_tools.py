@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from lookup.dictionary import ToolSpec
-from lookup.errors import DocumentationError, ToolDecodingError, quoted
+from lookup.errors import DocumentationError, ToolDecodingError, quoted, raised
 from lookup.grammar.value_grammar import value_grammar
 from tooldecoding.agents.functions import result_text, run_function
 from tooldecoding.chat.tools import read_tools
@@ -111,7 +111,7 @@ def _of_function(function: Callable[..., Any]) -> AgentTool:
         try:
             result = run_function(function, bound)
         except Exception as error:  # whatever the function raises, the model reads
-            raise ToolFailed(f"{type(error).__name__}: {error}") from error
+            raise ToolFailed(raised(error)) from error
         return result_text(result)
 
     return AgentTool(getattr(function, "__name__", type(function).__name__), function, run)

@@ -1,11 +1,15 @@
 """Await what functions return, whether or not an event loop runs already: in a loop of its own, which lasts."""
 
 import asyncio
+import inspect
 import threading
 from collections.abc import AsyncIterator, Awaitable
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import Any, NamedTuple
+
+_NESTED: ContextVar[bool] = ContextVar("_NESTED", default=False)
+"""Whether the loop that lasts waits for what runs here, and so can run nothing for it."""
 
 
 class _Outcome(NamedTuple):
@@ -24,9 +28,11 @@ class _Loop:
 
     def run(self, awaitable: Awaitable[Any]) -> Any:
         """Return what an awaitable gives, or raise what it raises. Its context is that of the caller."""
-        if threading.current_thread() is self._thread:  # what is awaited here runs an agent itself
+        if _NESTED.get() or threading.current_thread() is self._thread:  # what is awaited here runs an agent itself
+            context = copy_context()
+            context.run(_NESTED.set, True)
             with ThreadPoolExecutor(1) as pool:
-                return _result(pool.submit(copy_context().run, asyncio.run, _outcome(awaitable)).result())
+                return _result(pool.submit(context.run, asyncio.run, _outcome(awaitable)).result())
         future = asyncio.run_coroutine_threadsafe(_outcome(awaitable), self._running())
         try:
             return _result(future.result())
@@ -45,9 +51,11 @@ class _Loop:
 _LOOP = _Loop()
 
 
-def awaited(awaitable: Awaitable[Any]) -> Any:
-    """Return what an awaitable gives, or raise what it raises."""
-    return _LOOP.run(awaitable)
+def settled(result: Any) -> Any:
+    """Return a result, awaited for as long as it can be, or raise what that raises."""
+    while inspect.isawaitable(result):
+        result = _LOOP.run(result)
+    return result
 
 
 def collected(items: AsyncIterator[Any], most: int) -> list[Any]:
@@ -61,7 +69,7 @@ def collected(items: AsyncIterator[Any], most: int) -> list[Any]:
                 break
         return found
 
-    return [*awaited(collect())]
+    return [*_LOOP.run(collect())]
 
 
 async def _outcome(awaitable: Awaitable[Any]) -> _Outcome:

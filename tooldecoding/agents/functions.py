@@ -1,6 +1,5 @@
 """Run Python functions with the arguments of calls, and write what they return for the model."""
 
-import inspect
 import json
 import math
 from base64 import b64encode
@@ -11,7 +10,7 @@ from typing import Any, Final
 
 from pydantic_core import to_jsonable_python
 
-from tooldecoding.agents.coroutines import awaited, collected
+from tooldecoding.agents.coroutines import collected, settled
 
 _MOST_ITEMS: Final = 20_000
 """Items of an iterator that are waited for."""
@@ -25,9 +24,7 @@ def run_function(function: Callable[..., Any], bound: BoundArguments) -> Any:
 
     Whatever the function raises.
     """
-    result = function(*bound.args, **bound.kwargs)
-    while inspect.isawaitable(result):
-        result = awaited(result)
+    result = settled(function(*bound.args, **bound.kwargs))
     if isinstance(result, AsyncIterator):
         return collected(result, _MOST_ITEMS)
     return list(islice(result, _MOST_ITEMS)) if isinstance(result, Iterator) else result

@@ -15,6 +15,9 @@ from lookup.errors import shown
 AS_SENT: Final = "tooldecoding"
 """The key of ``_meta`` under which a tool, or the result of a call, stands as it was sent, as a JSON text."""
 
+_OF_ANY: Final = {"_meta", "isError", "resultType"}
+"""Keys of a result that has nothing in it: a tool that ran may give no more."""
+
 
 @asynccontextmanager
 async def as_sent(transport: Any) -> AsyncIterator[tuple[Any, Any]]:
@@ -52,7 +55,7 @@ class _AsSent:
         sent = dict(result)
         if isinstance(tools := result.get("tools"), list):
             result |= {"tools": [*map(_taken, tools)], "_meta": {}}
-        if "content" in result or "structuredContent" in result:
+        if "content" in result or "structuredContent" in result or result.keys() <= _OF_ANY:
             result.pop("structuredContent", None)
             result |= {"content": [], "isError": False, "_meta": {AS_SENT: json.dumps(sent)}}
         return item

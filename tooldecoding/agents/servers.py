@@ -39,6 +39,8 @@ MCP_TIMEOUT: Final = 60.0
 _MOST_PAGES: Final = 100
 """Pages of a list of tools that are asked for; a server may always have one more."""
 
+_NOTHING: Final = "The tool ran and gave nothing."
+
 _IDLE: Final = 86_400.0
 """Seconds in which a server over SSE may say nothing."""
 
@@ -237,19 +239,21 @@ def _result_text(result: Mapping[str, Any], schema: Any) -> str:
     content, value = result.get("content"), result.get("structuredContent")
     blocks = content if isinstance(content, list) else [content] if content else []
     text = "\n".join(map(block_text, blocks))
+    failed = str(result.get("isError") or False).lower() != "false"  # some send it as a text
     untold = all(isinstance(block, dict) and block.get("type") not in ("text", "resource") for block in blocks)
     if value is not None and (untold or not text):
         text = f"{text}\n{json.dumps(value, ensure_ascii=False)}".strip()
-        if not result.get("isError") and isinstance(schema, dict):
+        if not failed and isinstance(schema, dict):
             try:
                 value_schema(schema).check(value)
             except SchemaError as error:
                 raise ToolFailed(f"the tool's structuredContent breaks its outputSchema: {error}") from None
             except DocumentationError:
                 pass  # a schema that cannot be read says nothing
-    if result.get("isError"):
+    if failed:
         raise ToolFailed(text or "the tool failed and did not say why")
-    return text
+    ended = result.get("resultType", "complete") == "complete"
+    return text or (_NOTHING if ended and not blocks else "")
 
 
 @asynccontextmanager

@@ -125,7 +125,7 @@ def agent(given: ParsedArguments) -> None:
         stderr_line("the model asks, and there is nobody to answer")
         raise typer.Exit(REFUSED)
     if event.content != "answer":
-        stderr_line("no answer: " + _NO_ANSWER[event.content])
+        stderr_line("no answer: " + one_line("; ".join((_NO_ANSWER[event.content], *event.errors))))
         raise typer.Exit(NO_ANSWER)
 
 

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from lookup.documents.python.callables import model_fields
 from lookup.documents.python.hints import UNKNOWN, adapter, is_model, resolved
 from lookup.documents.python.live_signature import EMPTY, LEFT_OUT, LiveKey, keyword_signature, read_live
-from lookup.errors import quoted, shown
+from lookup.errors import quoted, raised, shown
 from tooldecoding.errors import BindError
 
 _STARS: Final = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -51,7 +51,10 @@ def bind(function: Callable[..., Any], arguments: Mapping[str, Any]) -> BoundArg
 
 
 def _bound_model(model: Any, arguments: Mapping[str, Any]) -> BoundArguments:
-    """The arguments of a class of pydantic's, checked as a whole; in the types of its fields if these make the same."""
+    """The arguments of a class of pydantic's, checked as a whole; in the types of its fields if these make the same.
+
+    A strict class takes no other ones, also where two of its objects are never the same, as with the time of each.
+    """
     name, plain = model.__name__, dict(arguments)
     try:
         wanted = _from_json(TypeAdapter(model), plain)
@@ -64,14 +67,23 @@ def _bound_model(model: Any, arguments: Mapping[str, Any]) -> BoundArguments:
         raise _error(name, "", f"does not fit: {_reason(error)}") from None
     fields = model_fields(model)
     signature = keyword_signature(plain)
+    as_json = _bound(signature, plain)
     try:
         typed = {key: _typed(fields[key].annotation, each) if key in fields else each for key, each in plain.items()}
         bound = _bound(signature, typed)
-        if model(*bound.args, **bound.kwargs) == wanted:
-            return bound
+        made = model(*bound.args, **bound.kwargs)
+        return bound if made == wanted or not _makes(model, as_json) else as_json
     except Exception:  # noqa: BLE001 - validators of the class may want what JSON has
-        pass
-    return _bound(signature, plain)
+        return as_json
+
+
+def _makes(model: Any, bound: BoundArguments) -> bool:
+    """Whether a class of pydantic's takes these arguments."""
+    try:
+        model(*bound.args, **bound.kwargs)
+    except Exception:  # noqa: BLE001 - pydantic runs the code of foreign classes
+        return False
+    return True
 
 
 def _bound(signature: Signature, given: Mapping[str, Any]) -> BoundArguments:
@@ -94,7 +106,7 @@ def _bound(signature: Signature, given: Mapping[str, Any]) -> BoundArguments:
 def _value(tool: str, key: LiveKey, hint: Any, value: Any) -> Any:
     """The value of a parameter that JSON stands for."""
     field = _field(key, hint)
-    limited = Annotated[hint, field] if field is key.default and hint is not UNKNOWN else hint
+    limited = Annotated[hint, key.default] if isinstance(key.default, FieldInfo) and hint is not UNKNOWN else hint
     try:
         return _typed(limited, value)
     except Exception as error:  # noqa: BLE001 - pydantic runs the code of foreign classes
@@ -118,11 +130,10 @@ def _default(tool: str, key: LiveKey, written: Any, namespace: Mapping[str, Any]
 
 
 def _field(key: LiveKey, hint: Any) -> FieldInfo | None:
-    """Pydantic's ``Field`` of a parameter: its default, or an extra of its hint."""
-    if isinstance(key.default, FieldInfo):
-        return key.default
+    """Pydantic's ``Field`` of a parameter: the last that says a default, of its hint's extras and its own."""
     extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
-    return next((extra for extra in extras if isinstance(extra, FieldInfo)), None)
+    found = [each for each in (*extras, key.default) if isinstance(each, FieldInfo)]
+    return next((each for each in reversed(found) if not each.is_required()), found[-1] if found else None)
 
 
 def _typed(hint: Any, value: Any) -> Any:
@@ -167,7 +178,7 @@ def _is_alike(value: Any, other: Any) -> bool:
 def _reason(error: Exception, skipped: int = 0) -> str:
     """What is wrong with a value, in one line; ``skipped`` steps of the path are said already."""
     if not isinstance(error, ValidationError):
-        return f"{type(error).__name__}: {error!s:.{_MOST_TEXT}}"
+        return raised(error)[:_MOST_TEXT]
     found = error.errors(include_url=False, include_context=False)
     lines = []
     for each in found[:_MOST_SHOWN]:

@@ -3,10 +3,10 @@
 import copy
 import inspect
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.documents.parameters.plain_values import plain_value
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
     from pydantic.fields import FieldInfo
     from pydantic.json_schema import GenerateJsonSchema
+
+_NAIVE: Final = (
+    r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?$"
+)
+"""A date and a time without a zone."""
 
 
 def read_callable(function: Callable[..., Any]) -> ToolSpec:
@@ -126,7 +131,8 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
 
     Name and description are those of the class.
 
-    DocumentationError if it is no class of pydantic's with fields, or pydantic cannot make a schema of it.
+    DocumentationError if it is no class of pydantic's with fields, pydantic cannot make a schema of it, or a field
+    that must be given has no key.
     """
     from pydantic import RootModel, TypeAdapter
 
@@ -141,8 +147,16 @@ def read_model(model: "type[BaseModel]") -> ToolSpec:
     reader = PropertyReader(f"tool {name!r}", schema)
     docstring = read_docstring(schema.get("description") or model.__doc__ or "")
     fields = model_fields(model)
+    config = getattr(model, "model_config", None) or getattr(model, "__pydantic_config__", {})
+    by_name = config.get("populate_by_name") or config.get("validate_by_name")
     parameters = []
     for parameter in reader.parameters(schema):
+        if not by_name and parameter.name in fields and _is_of_path(fields[parameter.name]):
+            why = f"the field {parameter.name!r} is read from a path (AliasPath), and no argument of a call is one"
+            if parameter.required:
+                raise DocumentationError(f"tool {name!r}: {why}")
+            notes.append(f"{why}: it is left out")
+            continue
         said = docstring.keys.get(parameter.name)
         if info := fields.get(parameter.name):
             # Otherwise pydantic's description is the docstring of the field's class.
@@ -158,10 +172,17 @@ def model_fields(model: Any) -> dict[str, "FieldInfo"]:
     from pydantic import BaseModel
 
     fields = model.model_fields if issubclass(model, BaseModel) else model.__pydantic_fields__
-    return {
-        field.validation_alias if isinstance(field.validation_alias, str) else key: field
-        for key, field in fields.items()
-    }
+    return {next(_aliases(field), key): field for key, field in fields.items()}
+
+
+def _aliases(field: "FieldInfo") -> Iterator[str]:
+    """The aliases of a field that are keys and no paths."""
+    alias = field.validation_alias
+    return (each for each in getattr(alias, "choices", [alias]) if isinstance(each, str))
+
+
+def _is_of_path(field: "FieldInfo") -> bool:
+    return field.validation_alias is not None and not any(_aliases(field))
 
 
 def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
@@ -171,6 +192,10 @@ def _generator(notes: list[str]) -> "type[GenerateJsonSchema]":
     class Generator(GenerateJsonSchema):
         def tuple_schema(self, schema: Any) -> dict[str, Any]:
             return {**super().tuple_schema(schema), "type": "tuple"}
+
+        def datetime_schema(self, schema: Any) -> dict[str, Any]:
+            is_naive = schema.get("tz_constraint") == "naive"  # the format date-time demands a zone
+            return {"type": "string", "pattern": _NAIVE} if is_naive else super().datetime_schema(schema)
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             notes.append(f"any value is taken where pydantic has no schema: {error_info}")

@@ -10,11 +10,12 @@ import typing
 from collections.abc import Mapping
 from enum import Enum
 from functools import partial, reduce
+from itertools import zip_longest
 from operator import or_
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
-from typing_extensions import ReadOnly, TypedDict
+from typing_extensions import ReadOnly, TypeAliasType, TypedDict
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -85,6 +86,9 @@ def _readable(hint: Any, around: frozenset[Any]) -> Any:
 
     ``around``: the classes whose fields are being read, which may hold themselves.
     """
+    if (named := _named(hint)) is not UNKNOWN:
+        inside = hint if hint in around else _readable(named, around | {hint})
+        return hint if inside is named else inside
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if isinstance(hint, type) and origin is None:
         return _readable_class(hint, around)
@@ -108,6 +112,16 @@ def _readable(hint: Any, around: frozenset[Any]) -> Any:
     return origin[inside] if len(inside) > 1 else origin[inside[0]]
 
 
+def _named(hint: Any) -> Any:
+    """The hint that a ``NewType`` or a type alias is another name of; ``UNKNOWN`` for any other hint."""
+    if isinstance(hint, typing.NewType):
+        return hint.__supertype__
+    aliases: tuple[Any, ...] = (TypeAliasType, getattr(typing, "TypeAliasType", TypeAliasType))
+    if not isinstance(hint, aliases):
+        return UNKNOWN
+    return resolved(hint.__value__, vars(sys.modules.get(hint.__module__ or "", typing)))
+
+
 def _readable_class(hint: type, around: frozenset[Any]) -> Any:
     if hint in _LISTS:
         return list
@@ -122,6 +136,8 @@ def _readable_class(hint: type, around: frozenset[Any]) -> Any:
         return _readable_dict(hint, around)
     if dataclasses.is_dataclass(hint) and not is_model(hint):
         return _readable_dataclass(hint, around)
+    if issubclass(hint, tuple) and hasattr(hint, "_fields"):
+        return _readable_tuple(hint, around)
     return hint
 
 
@@ -172,6 +188,27 @@ def _readable_dataclass(hint: Any, around: frozenset[Any]) -> Any:
     }
     made = TypedDict(hint.__name__, keys)  # type: ignore[misc]
     return Annotated[made, AfterValidator(lambda found: hint(**found))]
+
+
+def _readable_tuple(hint: Any, around: frozenset[Any]) -> Any:
+    """A named tuple with a field that pydantic cannot read, with fields that are read one by one."""
+    from pydantic import BeforeValidator
+
+    hints = _hints_of(hint)
+    if hints is None:
+        return hint
+    inside = [(hints[key], _readable(hints[key], around)) for key in hint._fields]
+    readers = [None if new is old else new for old, new in inside]
+
+    def read(found: Any) -> Any:
+        if not isinstance(found, list):
+            return found
+        return [
+            each if reader is None else adapter(reader).validate_json(json.dumps(each), strict=True)
+            for each, reader in zip_longest(found, readers[: len(found)])
+        ]
+
+    return Annotated[hint, BeforeValidator(read)] if any(reader is not None for reader in readers) else hint
 
 
 def _unqualified(hint: Any, required: bool) -> Field:

@@ -5,10 +5,11 @@ import functools
 import inspect
 import keyword
 import sys
+import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from lookup.documents.python.hints import is_typed_dict, typed_dict_fields
+from lookup.documents.python.hints import is_typed_dict, resolved, typed_dict_fields
 from lookup.errors import DocumentationError, shown
 
 EMPTY: Final = inspect.Parameter.empty
@@ -29,7 +30,8 @@ class LiveKey(NamedTuple):
 
 
 class LiveSignature(NamedTuple):
-    """A function, method, ``functools.partial``, callable object, dataclass, named tuple or ``TypedDict``.
+    """A function, method, ``functools.partial``, callable object, dataclass, named tuple or ``TypedDict``, also
+    a generic one with its types.
 
     Attributes
     ----------
@@ -56,6 +58,8 @@ def read_live(function: Callable[..., Any]) -> LiveSignature:
 
     DocumentationError if it is not callable, is any other class, has no name, or is a builtin without a signature.
     """
+    if isinstance(made := typing.get_origin(function), type):
+        return _of_generic(made, typing.get_args(function))
     if is_typed_dict(function):
         return _of_typed_dict(function)
     if isinstance(function, type) and not (dataclasses.is_dataclass(function) or _is_named_tuple(function)):
@@ -106,6 +110,22 @@ def _signature(function: Callable[..., Any], name: str) -> inspect.Signature:
         return inspect.signature(function)
     except (TypeError, ValueError) as error:
         raise DocumentationError(f"tool {name!r}: its parameters are not known to Python: {error}") from None
+
+
+def _of_generic(made: type, arguments: tuple[Any, ...]) -> LiveSignature:
+    """A generic class with types in the places of its variables, such as ``Box[int]``."""
+    live = read_live(made)
+    chosen = dict(zip(getattr(made, "__parameters__", ()), arguments, strict=False))
+
+    def substituted(annotation: Any) -> Any:
+        hint = resolved(annotation, live.namespace)
+        if isinstance(hint, typing.TypeVar):
+            return chosen.get(hint, hint)
+        variables = () if isinstance(hint, type) else getattr(hint, "__parameters__", ())
+        return hint[tuple(chosen.get(each, each) for each in variables)] if variables else annotation
+
+    keys = {name: key._replace(annotation=substituted(key.annotation)) for name, key in live.keys.items()}
+    return live._replace(keys=keys)
 
 
 def _of_typed_dict(function: Any) -> LiveSignature:
