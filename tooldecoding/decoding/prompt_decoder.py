@@ -192,18 +192,25 @@ class PromptDecoder:
         return answered._replace(text=_joined(before.text, answered.text), left_out=before.left_out)
 
     async def _answered_in_json(self, unread: Branch, tools: CompiledTools, before: DecodedPrompt) -> DecodedPrompt:
-        """Let the model answer in JSON behind the prompt without tools; in the place of what it said ``before``."""
+        """Let the model answer in JSON behind the prompt without tools; of ``before`` the thinking stays."""
         assert self._request.json_answer is not None
+        request, answer = self._request.json_answer, before.answer
+        start = before.text.rfind(self._table.special.bound(answer.content))
+        thought = "" if not answer.thinking else before.text[:start] if start >= 0 else before.text
+        before = before._replace(text=thought, answer=answer._replace(content=""), dialect=request.options.call_format)
+        left = self._tokens_left(_as_paragraph(thought))
+        if left is not None and left < 1:
+            unread.release()
+            return before._replace(cut=True)
         prompt = self._answer_prompt or self._request.prompt
-        request = replace(self._request.json_answer, prompt=prompt)
+        request = replace(request, prompt=prompt, options=replace(request.options, max_tokens=left))
         ids = self._prompt_ids
-        if isinstance(prompt, str):
+        if isinstance(prompt, PromptText):
             ids = text_ids(prompt, self._table, request.special_tokens)
-        decoder = PromptDecoder(tools, request, self._table, ids)
+        decoder = PromptDecoder(tools, request, self._table, ids, before=before.answer)
         answered = await decoder.decode(unread.at(self._prompt_ids, ids))
-        thinking = _joined(before.answer.thinking, answered.answer.thinking)
-        answer = answered.answer._replace(thinking=thinking)
-        return answered._replace(answer=answer, dialect=request.options.call_format, left_out=before.left_out)
+        text = _joined(thought, answered.text)
+        return answered._replace(text=text, dialect=before.dialect, left_out=before.left_out)
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
@@ -496,7 +503,7 @@ class PromptDecoder:
         call_format, options, bind = self._format, self._options, self._table.special.bound
         rules = TextRules(
             line_end=self._request.stop,
-            stops=[stop for stop in options.stop if stop],
+            stops=[bind(stop) for stop in options.stop if stop],
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
