@@ -3,6 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
+import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -24,7 +25,15 @@ from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.decoding.suppressed_call import SuppressedCalls
 from tooldecoding.errors import ContextLengthError, PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.thinking import NO_ANSWER, THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.formats.thinking import (
+    NO_ANSWER,
+    THINKING,
+    Answer,
+    Thinking,
+    is_open,
+    split_thinking,
+    without_begun_header,
+)
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES
@@ -458,7 +467,8 @@ class PromptDecoder:
                 return FreeText(await self._opens(behind), behind)
             behind.write(opener)
             return FreeText(thought, behind)
-        written = await mode.write(partial(self._limit, self._options.max_text_tokens, branch), thinking_limit)
+        text_limit, room = (partial(self._limit, most, branch) for most in (self._options.max_text_tokens, sys.maxsize))
+        written = await mode.write(text_limit, thinking_limit, room)
         if written.branch is None:
             mode.branch.release()
         if written.dialect is not None:
@@ -520,7 +530,7 @@ class PromptDecoder:
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler, stream = Sampler(options, self._prompt_ids), self._stream
-        show = None if stream is None else lambda text: stream.show(self._answer(text))
+        show = None if stream is None else lambda text: stream.show(self._answer(text, grows=True))
         return TextMode(branch, rules, sampler.token, show)
 
     @property
@@ -533,8 +543,9 @@ class PromptDecoder:
         attempt = attempt_pattern(call_format) if trigger == call_format.start(0) else None
         return SuppressedCalls(self._table, self._tools.dialects, (), trigger, attempt, must_speak=True)
 
-    def _answer(self, text: str) -> Answer:
-        answer = split_thinking(self._table.special.shown(text), self._opened_thinking)
+    def _answer(self, text: str, grows: bool = False) -> Answer:
+        text = self._table.special.shown(text)
+        answer = split_thinking(without_begun_header(text) if grows else text, self._opened_thinking)
         return Answer(*(_joined(*both) for both in zip(self._before, answer, strict=True)))
 
     def _limit(self, most: int, branch: Branch) -> int:
