@@ -148,6 +148,32 @@ def test_items_become_messages() -> None:
     }  # fmt: skip
 
 
+def test_thoughts_and_calls_of_one_turn_are_one_message() -> None:
+    def thought(text: str) -> dict[str, Any]:
+        return {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": text}]}
+
+    user = {"role": "user", "content": "Go."}
+    calls = [{"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"} for name in ("c1", "c2")]
+    results = [{"type": "function_call_output", "call_id": name, "output": "x"} for name in ("c1", "c2")]
+    items = [
+        user, thought("a"), thought("b"), calls[0], thought("c"), calls[1], *results, thought("lost"), user,
+        {"role": "assistant", "content": "Done."}, user,
+    ]  # fmt: skip
+    _, said, *tools, _, done, _ = read_responses_body({"model": MODEL, "input": items}).chat["messages"]
+    assert said["reasoning_content"] == "a\nb\nc" and [each["id"] for each in said["tool_calls"]] == ["c1", "c2"]
+    assert [each["tool_call_id"] for each in tools] == ["c1", "c2"]
+    assert done == {"role": "assistant", "content": "Done."}
+
+
+def test_a_whole_call_is_completed_though_a_later_one_is_left_out() -> None:
+    decoder = decoder_of(HERMES, max_value_tokens=40)
+    says(decoder, lambda prompt: f"{call('f', x=1)}\n{call('f', x=123456789)}")
+    tools = [{"type": "function"} | documented("f", x={"type": "integer"})]
+    whole = answered(decoder, tools=tools, max_output_tokens=60)
+    [item] = whole["output"]
+    assert (whole["status"], item["status"], item["arguments"]) == ("incomplete", "completed", '{"x": 1}')
+
+
 CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": ""}
 OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "Sunny."}
 ASKED = {"role": "user", "content": ROME}
