@@ -65,7 +65,7 @@ class _FunctionCall(_Lenient):
 
 class _FunctionCallOutput(_Lenient):
     call_id: str
-    output: _Content
+    output: _Content | None
 
 
 def _not_encrypted(given: Any) -> None:
@@ -100,6 +100,9 @@ _Item = Annotated[
 
 
 def _as_items(given: Any) -> Any:
+    for number, item in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(item, Mapping) and item.get("type") == "item_reference":
+            raise ValueError(f"item {number}: nothing is stored here: give the item itself, not a reference to it")
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
 
@@ -262,7 +265,7 @@ def _messages(items: Sequence[_Item]) -> list[_Placed]:
                 last.setdefault("tool_calls", []).append(call)
                 messages[-1].calls.append(place)
             case _FunctionCallOutput():
-                result = {"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)}
+                result = {"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output or [])}
                 messages.append(_Placed(result, place, []))
             case _Message(role="assistant"):
                 said = {"role": "assistant", "content": _text(item.content), **thought()}

@@ -102,7 +102,7 @@ def test_a_prompt_that_is_too_long_has_the_code_that_clients_look_for(server: Ru
 
 
 def test_a_slash_behind_a_path_changes_nothing(server: Running) -> None:
-    for path in ("/v1/models", "/health", "/ready", "/metrics"):
+    for path in ("/v1/models", f"/v1/models/{MODEL}", "/health", "/ready", "/metrics"):
         assert server.http.get(f"{path}/").status_code == 200
     for path, asked in ((PATH, {"messages": HELLO, "max_tokens": 2}), (RESPONSES, {"input": "Hi."})):
         assert server.http.post(f"{path}/", json={"model": MODEL} | asked).status_code == 200

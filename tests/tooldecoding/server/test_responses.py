@@ -183,8 +183,10 @@ ASKED = {"role": "user", "content": ROME}
 def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: str | None) -> None:
     thoughts = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": blank and blank.strip()}
     items = [ASKED, thoughts, CALL | {"arguments": blank}, OUTPUT]
-    answer = server.http.post("/v1/responses", json={"model": MODEL, "input": items, "max_output_tokens": 16})
-    assert answer.status_code == 200, answer.text
+    for output in (OUTPUT, OUTPUT | {"output": blank}):
+        asked = {"model": MODEL, "input": [*items[:-1], output], "max_output_tokens": 16}
+        answer = server.http.post("/v1/responses", json=asked)
+        assert answer.status_code == 200, answer.text
 
 
 @pytest.mark.parametrize(
@@ -194,6 +196,7 @@ def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: s
         ([ASKED, CALL, CALL | {"call_id": "c2", "name": ""}, OUTPUT], "input.2.name", "at least 1 character"),
         ([{"role": "system", "content": "x"}, ASKED, CALL, OUTPUT, OUTPUT], "input.4", "call that lacks a result"),
         ([ASKED, {"type": "reasoning", "encrypted_content": "gA=="}], "input.1.encrypted_content", "leave it out"),
+        ([ASKED, {"type": "item_reference", "id": "rs_1"}], "input", "item 1: nothing is stored here"),
         ([{"role": "user", "content": [{"type": "input_image"}]}], "input.0.content.0.type", "found 'input_image'"),
         ([ASKED, CALL, OUTPUT | {"output": [{"type": "input_file"}]}], "input.2.output.0.type", "'input_file'"),
     ],
