@@ -293,3 +293,45 @@ def test_options_are_taken_as_an_object() -> None:
         for door in (decoder.decode, decoder.chat, decoder.stream):
             with pytest.raises(ConfigError, match="options: expected DecodeOptions, got"):
                 door([USER], [OPENAI], options=wrong)  # type: ignore[operator]
+
+
+HARMONY_MARKS = ("<|channel|>", "<|message|>", "<|start|>", "<|end|>")
+FINAL = "<|channel|>final<|message|>Hi you."
+
+
+@pytest.mark.parametrize("marks", [(), (*HARMONY_MARKS, "<think>", "</think>", "[THINK]", "[/THINK]")])
+@pytest.mark.parametrize(
+    "said",
+    [
+        " <think>Hm.</think>Yes",
+        "\t\n[THINK]Hm.[/THINK]Yes",
+        "  Yes\n",
+        FINAL,
+        f"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant{FINAL}",
+        f"<|channel|>commentary<|message|>I look.<|end|><|start|>assistant{FINAL}",
+        "a <|start|>assistant b <|start|>",
+    ],
+)
+def test_the_pieces_of_a_stream_are_the_whole_answer(said: str, marks: tuple[str, ...]) -> None:
+    decoder = decoder_of(HERMES, marks)
+    says(decoder, lambda prompt: said)
+    *pieces, last = decoder.stream([USER])
+    for kind, text in (("thinking", last.result.thinking), ("content", last.result.content)):
+        assert "".join(piece.text for piece in pieces if piece.kind == kind) == text
+    assert last.message == decoder.chat([USER]).message
+
+
+def test_a_limit_leaves_out_a_call_that_has_begun() -> None:
+    decoder = decoder_of(HERMES)
+    says(decoder, lambda prompt: f"I go.\n{CALL}")
+    for limit in range(8, 32):
+        reply = decoder.chat([USER], [OPENAI], max_tokens=limit, max_text_tokens=limit)
+        assert (reply.message["content"], reply.finish_reason) == ("I go.", "length"), limit
+
+
+def test_thinking_that_reaches_the_limit_is_not_closed_beyond_it() -> None:
+    decoder = decoder_of(HERMES, ("<think>", "</think>"))
+    says(decoder, lambda prompt: f"<think>{'x' * 99}")
+    for limit in (1, 2, 5, 20):
+        reply = decoder.chat([USER], max_tokens=limit, max_text_tokens=limit)
+        assert len(reply.result.token_ids) <= limit and reply.finish_reason == "length"

@@ -171,9 +171,17 @@ def test_every_template_writes_arguments_that_are_no_object_and_ids_that_come_ag
 
 def test_text_that_a_template_refuses_beside_calls_is_warned_of() -> None:
     tokenizer = decoder_of(original("mistral_v3")).tokenizer
-    with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'One moment.'"):
+    with pytest.warns(ChatWarning, match="does not see the text that it wrote before a call: 'One moment.'") as warned:
         text = conversation_prompt(read_messages(SAID), TOOLS, profile_of(tokenizer), tokenizer)
-    assert "One moment." not in text
+    assert "One moment." not in text and len(warned) == 1
+
+
+@pytest.mark.parametrize("name", [*ORIGINALS, "gemma3", "cohere2", "phi3_5", "lfm2"])
+def test_an_answer_without_text_goes_back_through_every_template(name: str) -> None:
+    tokenizer = decoder_of(original(name)).tokenizer
+    given = read_messages([USER, ANSWERED | {"content": ""}, USER])
+    text = conversation_prompt(given, [], profile_of(tokenizer), tokenizer)
+    assert str(text).count(USER["content"]) == 2
 
 
 ROLES = "{% for m in messages %}[{{ m.role }}]{{ m.content }}\n{% endfor %}"

@@ -153,6 +153,11 @@ def test_calls_without_ids_have_their_results_by_name_else_in_sequence() -> None
     assert [m.content for m in said] == ["f", "g"]
 
 
+def test_a_result_may_have_no_content() -> None:
+    given = [USER, calls(call("c", "f")), {"role": "tool", "tool_call_id": "c", "content": None}]
+    assert read_messages(given).messages[-1].content == ""
+
+
 def test_a_conversation_may_end_with_a_system_message() -> None:
     late = {"role": "developer", "content": "Be brief."}
     for said in ([late], [USER, late], [USER, calls(call()), result(), late]):

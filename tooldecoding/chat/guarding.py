@@ -7,12 +7,12 @@ mark inside, the text is cut there:
     <|im_start|>user\\nHi<|im_end|><|im_end|>          # the user wrote the first end of a turn
     <|im_start|>user\\nHi<MARK|im_end|><|im_end|>
 
-Only what might spell a control token of the rendered text is marked, and only then is anything rendered again.
+Only what might spell a control token of the rendered text, or of an earlier answer, is marked, and only then is
+anything rendered again.
 """
 
 import re
 import secrets
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
@@ -57,9 +57,12 @@ def guarded(
     """
     text, controls = write(conversation, tools), control_texts(tokenizer)
     written = controls.tokens_in(text)
-    if not written:
+    # a template may take away what an earlier answer spells, with all before it
+    answers = (message.content for message in conversation.messages if message.role == "assistant")
+    spelled = {control for answer in answers for control in controls.tokens_in(answer)}
+    if not written and not spelled:
         return text
-    marks = _Marks({*written})
+    marks = _Marks({*written, *spelled})
     try:
         marked = [marks.in_message(message) for message in conversation.messages]
         marked_tools = marks.in_text(tools) if isinstance(tools, str) else marks.in_value(tools, schema=True)
@@ -75,8 +78,8 @@ def guarded(
         marked = [*_with_contents(marked, hidden).messages]
     parts = write(Conversation(tuple(marked)), marked_tools).split(marks.mark)
     found = controls.cut("".join(parts), [*accumulate(map(len, parts[:-1]))])
-    if str(found) != text and Counter(controls.tokens_in(found)) == Counter(written):
-        return text  # the template compares what is marked, but no token came of it
+    if isinstance(found, str) and found != text and controls.tokens_in(found) == written:
+        return text  # the template compares what is marked, but nobody spelled a token, and none came of it
     return found
 
 

@@ -133,6 +133,7 @@ class _Answer(_Said):
 
 
 class _Result(_Said):
+    content: _Content | None  # type: ignore[assignment]
     tool_call_id: _Id = ""
 
 
@@ -157,8 +158,8 @@ def read_messages(given: Any, origin: str = "messages") -> Conversation:
     ----------
     given : sequence of mappings
         ``{"role", "content"}``; ``content`` is a text or a list of text parts. An assistant's message may have
-        ``tool_calls`` and ``reasoning_content`` (or ``reasoning``), a tool's has a ``tool_call_id``. Other keys must be
-        empty, but for those that are known to say nothing.
+        ``tool_calls`` and ``reasoning_content`` (or ``reasoning``), a tool's has a ``tool_call_id``, and its content
+        may be None. Other keys must be empty, but for those that are known to say nothing.
     origin : str
         Its name in error messages.
     """

@@ -82,7 +82,6 @@ def conversation_prompt(
 
     told = shown(conversation, tools)
     _demand_shown_calls(told, profile)
-    _warn_of_lost_texts(told, profile)
     try:
         return write(conversation)
     except PromptError as error:
@@ -111,17 +110,6 @@ def _rendered(
         of_results = iter(own) if own else of_results
         messages.append(_template_message(message, profile, [next(of_results)] if message.result_of else own))
     return chat_prompt(tokenizer, messages, () if isinstance(tools, str) else tools)
-
-
-def _warn_of_lost_texts(conversation: Conversation, profile: TemplateProfile) -> None:
-    for message in conversation.messages:
-        if message.calls and message.content and not profile.content_beside_calls:
-            warnings.warn(
-                "the model's chat template takes no text beside calls: the model does not see the text that it wrote "
-                f"before a call: {message.content!r:.60}",
-                ChatWarning,
-                stacklevel=2,
-            )
 
 
 def _with_one_system_message(conversation: Conversation) -> Conversation:
@@ -155,6 +143,8 @@ def _template_message(message: Message, profile: TemplateProfile, ids: Sequence[
     row: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.result_of:
         return row | {"tool_call_id": ids[0], "name": message.result_of.name}
+    if message.role == "assistant" and not message.calls:
+        row["content"] = message.content or profile.no_answer
     if message.calls:
         shows_content = message.content and profile.content_beside_calls
         row["content"] = message.content if shows_content else profile.no_content

@@ -55,6 +55,8 @@ class TemplateProfile:
         Whether it writes arguments that are no object as the text that they are.
     no_content : str or None
         The content of a message that has only calls.
+    no_answer : str
+        The content of an assistant's message that says nothing: some templates refuse an empty one.
     ids : IdForm
     thinking_key : {"reasoning_content", "thinking"}, optional
         The key of what the assistant thought before a call; None if the template does not print it.
@@ -80,6 +82,7 @@ class TemplateProfile:
     arguments_as_text: bool = False
     takes_any_text: bool = False
     no_content: str | None = ""
+    no_answer: str = ""
     ids: IdForm = "any"
     thinking_key: ThinkingKey | None = None
     thinking_beside_content: bool = True
@@ -150,6 +153,7 @@ def _read(tokenizer: "PreTrainedTokenizerBase") -> TemplateProfile:
         way.as_text,
         _takes_any_text(probe, way),
         way.content,
+        _no_answer(probe),
         way.ids,
         thinking_key,
         thinking_beside_content=thinking_key is None or accepts(**{thinking_key: _THOUGHT, "content": "Well."}),
@@ -200,6 +204,12 @@ def _takes_any_text(probe: Probe, way: Way) -> bool:
     call = {"id": IDS[way.ids], "type": "function", "function": {"name": NAME, "arguments": _CUT}}
     text = probe.write(way.called(PLAIN, tool_calls=[call]), way.documented)
     return _CUT in text or json.dumps(_CUT)[1:-1] in text
+
+
+def _no_answer(probe: Probe) -> str:
+    """Return the content of an answer that says nothing: a space only where the template takes no empty text."""
+    taken = (text for text in ("", " ") if probe.write([USER, {"role": "assistant", "content": text}, USER]))
+    return next(taken, "")
 
 
 def _openings(probe: Probe) -> tuple[str, ...]:

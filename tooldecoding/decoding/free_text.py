@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -168,18 +169,23 @@ class TextMode:
         """None once the answer has begun with something else."""
         self._first: _First | None = None
 
-    async def write(self, text_limit: Limit, thinking_limit: Limit = lambda: 0) -> FreeText:
-        """Let the model write; each thinking has a limit of its own."""
+    async def write(
+        self, text_limit: Limit, thinking_limit: Limit = lambda: 0, room: Limit = lambda: sys.maxsize
+    ) -> FreeText:
+        """Let the model write; each thinking has a limit of its own.
+
+        ``room`` is for both: where it ends within a thinking, this stays open.
+        """
         result, cut, choose = None, True, self._choose
         thinking, limit, unclosed = self._rules.opened_thinking, text_limit(), 0
         self._branch.draft = self._expected
         while limit > 0:
             if thinking:
-                unclosed += await self._think(thinking, thinking_limit())
+                unclosed += await self._think(thinking, thinking_limit(), room)
                 if unclosed > 1:
                     cut = False
                     break
-                thinking, limit = None, text_limit()
+                thinking, limit = None, 0 if self._thinks else text_limit()
                 continue
             pick = await self._branch.free_token(choose)
             limit -= 1
@@ -207,10 +213,12 @@ class TextMode:
             self._show_text()
             thinking = self._begun_thinking()
         self._branch.draft = None
+        # at the limit, what has begun as a call is none of the text, unless sentences may hold it
+        kept = max(self._begin, self._begun_call) if cut and not self._rules.quotable and not self._thinks else None
         self._release_all_but(None if result is None else result.branch)
-        if result is None and (end := self._stop_place()) >= 0:
+        if result is None and not self._thinks and (end := self._stop_place()) >= 0:
             return FreeText(_text(self._written[:end]))
-        return result or FreeText(_text(self._written), cut=cut)
+        return result or FreeText(_text(self._written[:kept]), cut=cut)
 
     @property
     def branch(self) -> Branch:
@@ -311,8 +319,11 @@ class TextMode:
             self._force(thinking.opening)
         return thinking
 
-    async def _think(self, thinking: Thinking, limit: int) -> bool:
-        """Let the model write its thinking, and close it where the model does not; whether it has ended its turn."""
+    async def _think(self, thinking: Thinking, limit: int, room: Limit | None = None) -> bool:
+        """Let the model write its thinking, and close it where the model does not; whether it has ended its turn.
+
+        It stays open if that leaves no ``room`` for an answer.
+        """
         start, closing, ended = len(self._written), thinking.closing.encode(), False
         self._thinks = True
         for _ in range(limit):
@@ -327,6 +338,9 @@ class TextMode:
             if place >= 0:
                 self._answer_begins(place + len(closing))
                 return False
+        end = (thinking.closing + thinking.behind).encode()
+        if room is not None and room() <= len(self._branch.table.encode_after(self._written, end)):
+            return ended
         self._force(thinking.closing + thinking.behind)
         self._answer_begins(len(self._written))
         return ended
@@ -359,6 +373,8 @@ class TextMode:
         if self._show is None:
             return
         certain, stop = self._possible_call, -1 if self._thinks else self._stop_place()
+        if not self._written[self._begin :].strip():  # a thinking may come behind it
+            certain = self._begin
         certain = certain if stop < 0 else min(certain, stop)
         marks = [mark for thinking in self._rules.thinking for mark in (thinking.opening, thinking.closing)]
         for end in (text.encode() for text in (*self._rules.stops, *marks)):
@@ -372,10 +388,15 @@ class TextMode:
         )
 
     @property
+    def _begun_call(self) -> int:
+        """Where the format's opener begins, if a call may still come of it; the end of the text if not."""
+        places = [opener.begin - len(self._opener) for opener in self._openers if opener.back is not None]
+        return min([*places, len(self._written) - self._begun(self._opener)])
+
+    @property
     def _possible_call(self) -> int:
         """Where something begins that may still become a call, or a thinking; the end of the text if nothing does."""
-        places = [opener.begin - len(self._opener) for opener in self._openers if opener.back is not None]
-        places.append(len(self._written) - self._begun(self._opener))
+        places = [self._begun_call]
         if self._search is not None and self._search.held is not None:
             places.append(self._offset(self._search.held))
         if self._first is not None:

@@ -3,6 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
+import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -24,7 +25,15 @@ from tooldecoding.decoding.sampling import Sampler
 from tooldecoding.decoding.suppressed_call import SuppressedCalls
 from tooldecoding.errors import ContextLengthError, PromptError
 from tooldecoding.formats.call_format import Call, CallFormat
-from tooldecoding.formats.thinking import NO_ANSWER, THINKING, Answer, Thinking, is_open, split_thinking
+from tooldecoding.formats.thinking import (
+    NO_ANSWER,
+    THINKING,
+    Answer,
+    Thinking,
+    is_open,
+    split_thinking,
+    without_begun_header,
+)
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES
@@ -192,18 +201,25 @@ class PromptDecoder:
         return answered._replace(text=_joined(before.text, answered.text), left_out=before.left_out)
 
     async def _answered_in_json(self, unread: Branch, tools: CompiledTools, before: DecodedPrompt) -> DecodedPrompt:
-        """Let the model answer in JSON behind the prompt without tools; in the place of what it said ``before``."""
+        """Let the model answer in JSON behind the prompt without tools; of ``before`` the thinking stays."""
         assert self._request.json_answer is not None
+        request, answer = self._request.json_answer, before.answer
+        start = before.text.rfind(self._table.special.bound(answer.content))
+        thought = "" if not answer.thinking else before.text[:start] if start >= 0 else before.text
+        before = before._replace(text=thought, answer=answer._replace(content=""), dialect=request.options.call_format)
+        left = self._tokens_left(_as_paragraph(thought))
+        if left is not None and left < 1:
+            unread.release()
+            return before._replace(cut=True)
         prompt = self._answer_prompt or self._request.prompt
-        request = replace(self._request.json_answer, prompt=prompt)
+        request = replace(request, prompt=prompt, options=replace(request.options, max_tokens=left))
         ids = self._prompt_ids
-        if isinstance(prompt, str):
+        if isinstance(prompt, PromptText):
             ids = text_ids(prompt, self._table, request.special_tokens)
-        decoder = PromptDecoder(tools, request, self._table, ids)
+        decoder = PromptDecoder(tools, request, self._table, ids, before=before.answer)
         answered = await decoder.decode(unread.at(self._prompt_ids, ids))
-        thinking = _joined(before.answer.thinking, answered.answer.thinking)
-        answer = answered.answer._replace(thinking=thinking)
-        return answered._replace(answer=answer, dialect=request.options.call_format, left_out=before.left_out)
+        text = _joined(thought, answered.text)
+        return answered._replace(text=text, dialect=before.dialect, left_out=before.left_out)
 
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
@@ -451,7 +467,8 @@ class PromptDecoder:
                 return FreeText(await self._opens(behind), behind)
             behind.write(opener)
             return FreeText(thought, behind)
-        written = await mode.write(partial(self._limit, self._options.max_text_tokens, branch), thinking_limit)
+        text_limit, room = (partial(self._limit, most, branch) for most in (self._options.max_text_tokens, sys.maxsize))
+        written = await mode.write(text_limit, thinking_limit, room)
         if written.branch is None:
             mode.branch.release()
         if written.dialect is not None:
@@ -496,7 +513,7 @@ class PromptDecoder:
         call_format, options, bind = self._format, self._options, self._table.special.bound
         rules = TextRules(
             line_end=self._request.stop,
-            stops=[stop for stop in options.stop if stop],
+            stops=[bind(stop) for stop in options.stop if stop],
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
@@ -513,7 +530,7 @@ class PromptDecoder:
                 attempt = attempt_pattern(call_format)
                 rules = replace(rules, names=self._tools.names(0), attempt=attempt, quotable=not call_format.marks)
         sampler, stream = Sampler(options, self._prompt_ids), self._stream
-        show = None if stream is None else lambda text: stream.show(self._answer(text))
+        show = None if stream is None else lambda text: stream.show(self._answer(text, grows=True))
         return TextMode(branch, rules, sampler.token, show)
 
     @property
@@ -526,8 +543,9 @@ class PromptDecoder:
         attempt = attempt_pattern(call_format) if trigger == call_format.start(0) else None
         return SuppressedCalls(self._table, self._tools.dialects, (), trigger, attempt, must_speak=True)
 
-    def _answer(self, text: str) -> Answer:
-        answer = split_thinking(self._table.special.shown(text), self._opened_thinking)
+    def _answer(self, text: str, grows: bool = False) -> Answer:
+        text = self._table.special.shown(text)
+        answer = split_thinking(without_begun_header(text) if grows else text, self._opened_thinking)
         return Answer(*(_joined(*both) for both in zip(self._before, answer, strict=True)))
 
     def _limit(self, most: int, branch: Branch) -> int:

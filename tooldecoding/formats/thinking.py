@@ -45,8 +45,12 @@ MARKS: Final = (
 )  # fmt: skip
 """Marks that models have as tokens of their own."""
 
-_HEADER: Final = re.compile(r"(?:<\|start\|>assistant|<\|channel\|>(?:final|commentary)<\|message\|>|<\|end\|>)")
+_HEADERS: Final = (
+    "<|start|>assistant", "<|channel|>final<|message|>", "<|channel|>commentary<|message|>", "<|end|>",
+)  # fmt: skip
 """What gpt-oss writes around its messages."""
+
+_HEADER: Final = re.compile("|".join(map(re.escape, _HEADERS)))
 
 
 def is_open(prompt: str) -> Thinking | None:
@@ -76,3 +80,10 @@ def split_thinking(text: str, opened: Thinking | None) -> Answer:
             break
     content = _HEADER.sub("", rest) if "<|" in rest else rest
     return Answer("\n".join(thoughts), content.strip("\n") if thoughts else content.rstrip("\n"))
+
+
+def without_begun_header(text: str) -> str:
+    """Return a text that still grows up to where a header begins that is not whole: it is no content then."""
+    headers = (*_HEADERS, _CHANNELS.opening)
+    begun = (size for header in headers for size in range(1, len(header)) if text.endswith(header[:size]))
+    return text[: len(text) - max(begun, default=0)]

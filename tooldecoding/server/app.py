@@ -155,6 +155,7 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     @app.get("/v1/models/{name:path}")
     async def model(name: str) -> Response:
+        name = name if name in (*options.model_names, options.model) else name.rstrip("/")
         demand_model(name, options)
         return response(ResponseStart(200, card(name)))
 

@@ -84,8 +84,8 @@ def is_json_answer(call_format: CallFormat) -> bool:
 
 
 def answer_options(options: DecodeOptions, schema: Mapping[str, Any]) -> DecodeOptions:
-    """Return the options of an answer by a schema; any object is one value."""
-    answer = AnswerOptions(**vars(options) | {"tool_choice": NAME})
+    """Return the options of an answer by a schema; any object is one value. No question can stand in its place."""
+    answer = AnswerOptions(**vars(options) | {"tool_choice": NAME, "ask": "never"})
     return replace(answer, call_format=JSON_OBJECT) if schema == ANY_OBJECT else answer
 
 

@@ -83,7 +83,7 @@ class _Answer:
 
     def end(self) -> Iterator[Row]:
         """Yield the last events; of an answer that is cut, the last item is."""
-        if self._open is not None and "status" in self._open and self._is_cut:
+        if self._open is not None and "status" in self._open and self._is_cut and self._ends_cut:
             self._open["status"] = "incomplete"
         yield from self._closed()
         status = "completed"
@@ -99,6 +99,13 @@ class _Answer:
         told = self._last.get("tooldecoding", {})
         calls = not told.get("valid", True) or told.get("too_many", False)
         return self._finish == "length" and bool(self._asked.max_output_tokens or calls)
+
+    @property
+    def _ends_cut(self) -> bool:
+        """Whether the last item itself is cut: text is, of an answer that is cut, and a call that lacks something."""
+        assert self._open is not None
+        calls = self._last.get("tooldecoding", {}).get("calls", [])
+        return self._open["type"] != "function_call" or not calls or bool(calls[-1]["cut"])
 
     def _row(self, kind: str, **fields: Any) -> Row:
         self._number += 1

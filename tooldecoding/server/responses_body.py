@@ -65,7 +65,7 @@ class _FunctionCall(_Lenient):
 
 class _FunctionCallOutput(_Lenient):
     call_id: str
-    output: _Content
+    output: _Content | None
 
 
 def _not_encrypted(given: Any) -> None:
@@ -100,6 +100,9 @@ _Item = Annotated[
 
 
 def _as_items(given: Any) -> Any:
+    for number, item in enumerate(given if isinstance(given, list) else ()):
+        if isinstance(item, Mapping) and item.get("type") == "item_reference":
+            raise ValueError(f"item {number}: nothing is stored here: give the item itself, not a reference to it")
     return [{"role": "user", "content": given}] if isinstance(given, str) else given
 
 
@@ -231,30 +234,44 @@ class _Placed(NamedTuple):
 
 
 def _messages(items: Sequence[_Item]) -> list[_Placed]:
-    """Messages for items: calls join the assistant's text before them, thoughts what follows them."""
+    """Messages for items: calls join the assistant's text before them, thoughts what follows them.
+
+    Calls join the calls before them, too, whatever was thought between. Thoughts behind which the assistant says
+    nothing are left out.
+    """
     messages: list[_Placed] = []
-    thoughts: dict[str, Any] = {}
+    thoughts: list[str] = []
+
+    def thought() -> dict[str, Any]:
+        taken = "\n".join(thoughts)
+        thoughts.clear()
+        return {"reasoning_content": taken} if taken else {}
+
     for number, item in enumerate(items):
         place = f"input.{number}"
+        last = messages[-1].message if messages else {}
         match item:
             case _Reasoning():
-                thoughts = {"reasoning_content": item.text} if item.text else {}
+                thoughts += [item.text] if item.text else []
             case _FunctionCall():
-                if not messages or messages[-1].message["role"] != "assistant" or thoughts:
-                    messages.append(_Placed({"role": "assistant", "content": None, **thoughts}, place, []))
-                    thoughts = {}
+                if last.get("tool_calls"):
+                    thoughts[:0] = filter(None, [last.get("reasoning_content")])
+                    last.update(thought())
+                elif last.get("role") != "assistant" or thoughts:
+                    last = {"role": "assistant", "content": None, **thought()}
+                    messages.append(_Placed(last, place, []))
                 function = {"name": item.name, "arguments": item.arguments}
                 call = {"id": item.call_id, "type": "function", "function": function}
-                messages[-1].message.setdefault("tool_calls", []).append(call)
+                last.setdefault("tool_calls", []).append(call)
                 messages[-1].calls.append(place)
             case _FunctionCallOutput():
-                result = {"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output)}
+                result = {"role": "tool", "tool_call_id": item.call_id, "content": _text(item.output or [])}
                 messages.append(_Placed(result, place, []))
             case _Message(role="assistant"):
-                said = {"role": "assistant", "content": _text(item.content), **thoughts}
+                said = {"role": "assistant", "content": _text(item.content), **thought()}
                 messages.append(_Placed(said, place, []))
-                thoughts = {}
             case _Message():
+                thoughts.clear()  # nothing was said behind them
                 messages.append(_Placed({"role": item.role, "content": _text(item.content)}, place, []))
     return messages
 

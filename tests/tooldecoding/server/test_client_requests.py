@@ -102,7 +102,7 @@ def test_a_prompt_that_is_too_long_has_the_code_that_clients_look_for(server: Ru
 
 
 def test_a_slash_behind_a_path_changes_nothing(server: Running) -> None:
-    for path in ("/v1/models", "/health", "/ready", "/metrics"):
+    for path in ("/v1/models", f"/v1/models/{MODEL}", "/health", "/ready", "/metrics"):
         assert server.http.get(f"{path}/").status_code == 200
     for path, asked in ((PATH, {"messages": HELLO, "max_tokens": 2}), (RESPONSES, {"input": "Hi."})):
         assert server.http.post(f"{path}/", json={"model": MODEL} | asked).status_code == 200
@@ -162,11 +162,49 @@ def test_with_tools_an_answer_is_a_call_or_fits_the_format(name: str, kind: dict
     assert json.loads(silent["message"]["content"]) == {"city": "Rome"}
 
 
+@pytest.mark.parametrize(
+    ("said", "fields"),
+    [("Go.", {}), ("Go <think> now.", {}), ("Go.", {"tooldecoding": {"min_confidence": 1.0}})],
+)
+def test_an_answer_in_json_is_written_whatever_was_said_and_however_unsure(said: str, fields: dict[str, Any]) -> None:
+    decoder = decoder_of(HERMES, ("<think>", "</think>"), max_value_tokens=20)
+    says(decoder, lambda prompt: "Words." if "<tools>" in prompt else '{"city": "Rome"}')
+    with running(decoder) as made:
+        for tools in (None, TOOLS[:1]):
+            asked = {"messages": [USER | {"content": said}], "tools": tools, "response_format": {"type": "json_object"}}
+            [choice] = made.ask(**asked, **fields).json()["choices"]
+            assert (choice["message"]["content"], choice["finish_reason"]) == ('{"city": "Rome"}', "stop")
+
+
+def test_thinking_before_an_answer_in_json_counts() -> None:
+    decoder = decoder_of(HERMES, ("<think>", "</think>"), max_value_tokens=20)
+    thought = f"<think>\n{'Hm. ' * 10}\n</think>\n\n"
+    says(decoder, lambda prompt: f"{thought}Words." if "<tools>" in prompt else '{"city": "Rome"}')
+    asked = {"messages": [USER], "tools": TOOLS[:1], "response_format": {"type": "json_object"}}
+    with running(decoder) as made:
+        whole = made.ask(**asked, max_tokens=150).json()
+        cut = made.ask(**asked, max_tokens=45).json()
+    assert whole["choices"][0]["message"]["content"] == '{"city": "Rome"}'
+    usage = whole["usage"]
+    assert usage["completion_tokens"] > usage["completion_tokens_details"]["reasoning_tokens"] + 5
+    assert cut["choices"][0]["finish_reason"] == "length" and cut["usage"]["completion_tokens"] <= 45
+
+
 def test_an_answer_in_json_needs_no_tools_in_full(server: Running) -> None:
     for tools in (None, TOOLS):
         few = {"tooldecoding": {"documentation": "summaries"}, "max_tokens": 20}
         answer = server.ask(messages=HELLO, tools=tools, response_format=PLACE, **few)
         assert answer.status_code == 200, answer.text
+
+
+@pytest.mark.parametrize("marks", [(), ("<|foo|>", "<tool_call>", "</think>")])
+def test_a_stop_text_may_spell_a_special_token(marks: tuple[str, ...]) -> None:
+    for stop in ("<|foo|>", "<tool_call>", "</think>"):
+        decoder = decoder_of(HERMES, marks)
+        says(decoder, lambda prompt, stop=stop: f"Hi{stop}more")
+        with running(decoder) as made:
+            [choice] = made.ask(messages=[USER], tools=None, stop=stop).json()["choices"]
+        assert (choice["message"]["content"], choice["finish_reason"]) == ("Hi", "stop")
 
 
 def test_a_stop_text_leaves_a_call_whole() -> None:

@@ -148,6 +148,32 @@ def test_items_become_messages() -> None:
     }  # fmt: skip
 
 
+def test_thoughts_and_calls_of_one_turn_are_one_message() -> None:
+    def thought(text: str) -> dict[str, Any]:
+        return {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": text}]}
+
+    user = {"role": "user", "content": "Go."}
+    calls = [{"type": "function_call", "call_id": name, "name": "f", "arguments": "{}"} for name in ("c1", "c2")]
+    results = [{"type": "function_call_output", "call_id": name, "output": "x"} for name in ("c1", "c2")]
+    items = [
+        user, thought("a"), thought("b"), calls[0], thought("c"), calls[1], *results, thought("lost"), user,
+        {"role": "assistant", "content": "Done."}, user,
+    ]  # fmt: skip
+    _, said, *tools, _, done, _ = read_responses_body({"model": MODEL, "input": items}).chat["messages"]
+    assert said["reasoning_content"] == "a\nb\nc" and [each["id"] for each in said["tool_calls"]] == ["c1", "c2"]
+    assert [each["tool_call_id"] for each in tools] == ["c1", "c2"]
+    assert done == {"role": "assistant", "content": "Done."}
+
+
+def test_a_whole_call_is_completed_though_a_later_one_is_left_out() -> None:
+    decoder = decoder_of(HERMES, max_value_tokens=40)
+    says(decoder, lambda prompt: f"{call('f', x=1)}\n{call('f', x=123456789)}")
+    tools = [{"type": "function"} | documented("f", x={"type": "integer"})]
+    whole = answered(decoder, tools=tools, max_output_tokens=60)
+    [item] = whole["output"]
+    assert (whole["status"], item["status"], item["arguments"]) == ("incomplete", "completed", '{"x": 1}')
+
+
 CALL = {"type": "function_call", "call_id": "c1", "name": "get_weather", "arguments": ""}
 OUTPUT = {"type": "function_call_output", "call_id": "c1", "output": "Sunny."}
 ASKED = {"role": "user", "content": ROME}
@@ -157,8 +183,10 @@ ASKED = {"role": "user", "content": ROME}
 def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: str | None) -> None:
     thoughts = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": blank and blank.strip()}
     items = [ASKED, thoughts, CALL | {"arguments": blank}, OUTPUT]
-    answer = server.http.post("/v1/responses", json={"model": MODEL, "input": items, "max_output_tokens": 16})
-    assert answer.status_code == 200, answer.text
+    for output in (OUTPUT, OUTPUT | {"output": blank}):
+        asked = {"model": MODEL, "input": [*items[:-1], output], "max_output_tokens": 16}
+        answer = server.http.post("/v1/responses", json=asked)
+        assert answer.status_code == 200, answer.text
 
 
 @pytest.mark.parametrize(
@@ -168,6 +196,7 @@ def test_what_is_empty_in_the_history_asks_for_nothing(server: Running, blank: s
         ([ASKED, CALL, CALL | {"call_id": "c2", "name": ""}, OUTPUT], "input.2.name", "at least 1 character"),
         ([{"role": "system", "content": "x"}, ASKED, CALL, OUTPUT, OUTPUT], "input.4", "call that lacks a result"),
         ([ASKED, {"type": "reasoning", "encrypted_content": "gA=="}], "input.1.encrypted_content", "leave it out"),
+        ([ASKED, {"type": "item_reference", "id": "rs_1"}], "input", "item 1: nothing is stored here"),
         ([{"role": "user", "content": [{"type": "input_image"}]}], "input.0.content.0.type", "found 'input_image'"),
         ([ASKED, CALL, OUTPUT | {"output": [{"type": "input_file"}]}], "input.2.output.0.type", "'input_file'"),
     ],
