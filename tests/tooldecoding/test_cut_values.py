@@ -89,6 +89,23 @@ def test_a_value_that_goes_round_in_circles_is_cut_unless_the_conversation_has_i
     assert row.startswith(result.calls[0].arguments["x"]) and said == (result.calls[0].arguments["x"] == row)
 
 
+@pytest.mark.parametrize("back", [True, False])
+@pytest.mark.parametrize("said", ["Mia", ""])
+def test_a_text_ends_with_its_quote_whatever_the_model_writes_behind_it(said: str, back: bool) -> None:
+    """No white space that nobody wrote comes in the place of a quote whose brackets are too many."""
+    table = synthetic().table
+    text = f'<tool_call>\n{{"name": "f", "arguments": {{"x": "{said}'
+
+    def continuation(written: str) -> str:
+        wanted = "go\n" + table.special.bound(text)
+        return wanted[len(written) :] or '"}}}}' if wanted.startswith(written) else ""
+
+    engine = ScriptedEngine(table.texts, continuation, back)
+    fields: dict[str, Any] = {"format": "hermes", "max_calls": 1, "order_limit": 1, "tool_choice": "f"}
+    result = decode(engine, "go\n", one({"type": "string"}), **fields)
+    assert result.calls[0].arguments == {"x": said} and result.valid
+
+
 NUMBERS = st.one_of(
     st.integers(-(10**12), 10**12).map(str),
     st.decimals(-1000, 1000, places=3).map(lambda d: f"{d:f}"),

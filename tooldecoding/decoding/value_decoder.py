@@ -13,7 +13,7 @@ from tooldecoding.decoding.forgotten_escapes import with_escapes
 from tooldecoding.decoding.value_state import ValueState
 from tooldecoding.decoding.whole_numbers import number_in_full
 from tooldecoding.options import DecodeOptions
-from tooldecoding.tokens.branch import Branch
+from tooldecoding.tokens.branch import Branch, Pick
 from voting import STOPPED, CandidateValue
 
 _AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
@@ -127,6 +127,7 @@ class ValueDecoder:
                 break
             changed = changed or (number.why if number else "")
             instead = number.piece if number else await with_escapes(branch, state, pick, self._drafts.prompt)
+            instead = instead or _closing(branch, state, pick)
             logprobs.append(pick.logits.logprob(pick.logits.best if instead else pick.token))
             kept = state.write(instead or pick.piece)
             if state.closed or instead:
@@ -156,6 +157,22 @@ class ValueDecoder:
 
 _LONGER: Final = 16
 """Characters by which a value is longer than all that have ended, before its order is stopped: so it is another one."""
+
+
+def _closing(branch: Branch, state: ValueState, pick: Pick) -> bytes | None:
+    """Return the quote with which the model closes a text, if what it writes behind the quote is refused; else None.
+
+    A model that takes the arguments for nested ones ends with ``"}}}}``: the text ends there, and does not go on with
+    what is likely else. A letter behind the quote may make it an apostrophe.
+    """
+    wanted, pending = branch.table.texts[pick.logits.best] or b"", branch.pending.text
+    piece = wanted[len(pending) :] if pick.token != pick.logits.best and wanted.startswith(pending) else b""
+    if piece[:1] not in _QUOTES or len(piece) < 2 or piece[1:].decode(errors="replace")[0].isalnum():
+        return None
+    return state.kept(piece[:1]) if state(piece) is None and state.ends_with(piece[:1]) else None
+
+
+_QUOTES: Final = (b'"', b"'")
 
 
 def _room(branch: Branch, left: int) -> int:
