@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from lookup import extract
 from lookup.dictionary import LookupDictionary
 from synthetic import END, ScriptedEngine, Writer, decode, synthetic
 from tooldecoding.decoding import order_decoder
+from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import Call
 from tooldecoding.formats.known_formats import CALL_FORMATS
 from tooldecoding.result import DecodeResult
@@ -89,19 +91,23 @@ def test_a_value_that_goes_round_in_circles_is_cut_unless_the_conversation_has_i
     assert row.startswith(result.calls[0].arguments["x"]) and said == (result.calls[0].arguments["x"] == row)
 
 
+class TooManyBrackets(Writer):
+    """Where it has written all, it wants to close a text and four brackets, and else white space."""
+
+    def next_logits(self, tokens: tuple[int, ...]) -> NextTokenLogits:
+        texts = synthetic().table.texts
+        if self.wanted(b"".join(texts[t] or b"" for t in tokens)) != self._then:
+            return super().next_logits(tokens)
+        liked = [2.0 * (text == b'"}}}}') + 1.0 * (text is not None and text[:1] == b" ") for text in texts]
+        return NextTokenLogits(torch.tensor(liked))
+
+
 @pytest.mark.parametrize("back", [True, False])
 @pytest.mark.parametrize("said", ["Mia", ""])
 def test_a_text_ends_with_its_quote_whatever_the_model_writes_behind_it(said: str, back: bool) -> None:
-    """No white space that nobody wrote comes in the place of a quote whose brackets are too many."""
-    table = synthetic().table
     text = f'<tool_call>\n{{"name": "f", "arguments": {{"x": "{said}'
-
-    def continuation(written: str) -> str:
-        wanted = "go\n" + table.special.bound(text)
-        return wanted[len(written) :] or '"}}}}' if wanted.startswith(written) else ""
-
-    engine = ScriptedEngine(table.texts, continuation, back)
     fields: dict[str, Any] = {"format": "hermes", "max_calls": 1, "order_limit": 1, "tool_choice": "f"}
+    engine = TooManyBrackets("go\n", text, can_roll_back=back)
     result = decode(engine, "go\n", one({"type": "string"}), **fields)
     assert result.calls[0].arguments == {"x": said} and result.valid
 
