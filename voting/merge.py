@@ -159,7 +159,8 @@ def _winner(key: str, ballots: list[Ballot], candidates: int) -> tuple[VotedPara
         groups.setdefault(vote_identity(ballot.value), []).append(ballot)
     # Sum in sorted order, so that rounding does not depend on the order of the candidates.
     means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}
-    ranked = sorted(groups, key=lambda k: (-len(groups[k]), -means[k], min(b.order for b in groups[k])))
+    # What differs by rounding alone, as between two ways of running a model, is a tie.
+    ranked = sorted(groups, key=lambda k: (-len(groups[k]), -round(means[k], 3), min(b.order for b in groups[k])))
 
     def voted(identity: Hashable, runner_up: VotedParameter | None = None) -> VotedParameter:
         group = groups[identity]

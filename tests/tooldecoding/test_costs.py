@@ -62,7 +62,7 @@ def test_one_order_takes_a_pass_for_each_decision_and_several_those_of_the_longe
             one = engine()
             alone = decode(one, "go on\n", in_order(WEATHER, candidate.order), kind, order_limit=1, **fields)
             decisions = alone.counters.free_tokens + alone.counters.constrained_tokens
-            looks = sum("limit of tokens" in value.why for value in candidate.values)  # whether the value ends there
+            looks = sum(value.truncated for value in candidate.values)  # whether the value ends there
             assert decisions + one.ahead <= alone.counters.forward_passes <= decisions + one.ahead + looks
             assert alone.calls[0].candidates[0].token_ids == candidate.token_ids
             seen.add(decisions)
