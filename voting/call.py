@@ -40,6 +40,8 @@ class CandidateValue:
         return self.truncated and not self.text
 
 
+AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
+"""Why a value is cut if it does not say."""
 STOPPED: Final = "its order could no longer change the vote"
 """Why the last value of an order that was not decoded to its end is cut."""
 

@@ -2,10 +2,10 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
-from voting.call import STOPPED, CandidateCall, CandidateValue, VotedCall, VotedParameter
+from voting.call import AT_LIMIT, STOPPED, CandidateCall, CandidateValue, VotedCall, VotedParameter
 from voting.type_check import TypeCheckError, check_value, vote_identity
 
 
@@ -26,8 +26,6 @@ class Ballot(NamedTuple):
 
 DEFAULT_OPTIONAL_SHARE = 0.5
 """The majority rule."""
-
-_AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
 
 
 def merge(
@@ -133,7 +131,7 @@ def _ballots_for(
         own = [value for value in candidate.values if value.key == spec.name]
         came += bool(own) or not candidate.is_stopped
         for written in own:
-            cut = (written.why or _AT_LIMIT) if written.truncated else ""
+            cut = (written.why or AT_LIMIT) if written.truncated else ""
             if written.is_lost:
                 lost += [cut] if cut != STOPPED else []
                 continue

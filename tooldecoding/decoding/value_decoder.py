@@ -14,9 +14,8 @@ from tooldecoding.decoding.value_state import ValueState
 from tooldecoding.decoding.whole_numbers import number_in_full
 from tooldecoding.options import DecodeOptions
 from tooldecoding.tokens.branch import Branch, Pick
-from voting import STOPPED, CandidateValue
+from voting import AT_LIMIT, STOPPED, CandidateValue
 
-_AT_LIMIT: Final = "the value did not end within the limit of tokens and is cut there"
 _NO_ROOM: Final = "the value does not fit in the model's context and is cut there"
 _IN_CIRCLES: Final = "the value goes round in circles and is cut there"
 
@@ -116,7 +115,7 @@ class ValueDecoder:
             is_over = self._is_over(branch, len(logprobs)) and not state.finish_character()
             pick = await branch.next_token(state)
             if state.is_crowded or (is_over and not state.ends_with(pick.piece)):
-                cut = _NO_ROOM if state.is_crowded else _AT_LIMIT
+                cut = _NO_ROOM if state.is_crowded else AT_LIMIT
                 break
             number = await number_in_full(branch, state, pick, self._drafts.prompt)
             if number is not None and number.ends:

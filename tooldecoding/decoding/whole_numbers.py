@@ -80,10 +80,10 @@ async def number_in_full(branch: Branch, state: ValueState, pick: Pick, conversa
     written = here.written + goes_on
     if found.end() == len(piece):
         written += await _rest(branch, path)
-    return _in_other_digits(state, here, written, picked) or WholeNumber(piece=pick.piece, why=_told(written))
+    return _in_other_digits(state, here, written) or WholeNumber(piece=pick.piece, why=_told(written))
 
 
-def _in_other_digits(state: ValueState, here: NumberHere, written: str, picked: str) -> WholeNumber | None:
+def _in_other_digits(state: ValueState, here: NumberHere, written: str) -> WholeNumber | None:
     """Return the number that the model writes in a spelling that may stand there, if there is one."""
     for spelling in (written, *_spellings(written)):
         rest = spelling.removeprefix(here.written).encode()
@@ -110,7 +110,7 @@ async def _thousands(
     if not re.fullmatch(r"(?:,[0-9]{3})+(?:\.[0-9]+)?", rest):
         return None
     written = here.written + rest.replace(",", "")
-    return _in_other_digits(state, here, written, "") or WholeNumber(piece=pick.piece, why=_told(here.written + rest))
+    return _in_other_digits(state, here, written) or WholeNumber(piece=pick.piece, why=_told(here.written + rest))
 
 
 def _told(number: str) -> str:
