@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, gcd, lcm
+from math import ceil, floor, gcd, inf, lcm
 from typing import Final
 
 from lookup.schema.schema import INFINITE
@@ -155,8 +155,8 @@ class Numbers:
         if self.integer and (exact.denominator != 1 or abs(exact) >= 10**self._most_digits):
             return False
         limits = (self.low, self.high, self.excluded)
-        low, high = (None if limit is None else float(limit) for limit in limits[:2])
-        return self._is_inside(exact, *limits) and self._is_inside(read, low, high, map(float, self.excluded))
+        low, high = (None if limit is None else _as_float(limit) for limit in limits[:2])
+        return self._is_inside(exact, *limits) and self._is_inside(read, low, high, map(_as_float, self.excluded))
 
     def _is_inside(self, value: Real, low: Real | None, high: Real | None, excluded: Iterable[Real]) -> bool:
         above = low is None or (value > low if self.low_open else value >= low)
@@ -230,6 +230,14 @@ class Numbers:
                 if inside and number not in self._excluded:
                     return number
         return None
+
+
+def _as_float(value: Fraction) -> float:
+    """The number as readers have it; infinite beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
 
 
 def _first(limit: Fraction, grid: Fraction, is_open: bool) -> int:

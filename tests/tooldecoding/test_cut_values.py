@@ -155,6 +155,8 @@ def test_a_number_is_the_one_that_the_model_writes_or_the_call_says_that_it_is_n
         ({"type": ["integer", "null"]}, "3e8", 3 * 10**8),
         ({"type": "integer", "minimum": 10, "maximum": 2000}, "1e3", 1000),
         ({"type": "integer"}, "3.0", 3),
+        ({"type": "number", "minimum": -(10**400), "maximum": 10**400}, "1e5", 1e5),  # limits that no float holds
+        ({"type": "integer", "maximum": 10**400}, "1e5", 10**5),
         (INTEGERS, "[1e6, 2e3]", [10**6, 2000]),
         ({"type": "array", "items": {"type": "number"}}, "[1e-9, 3]", [1e-9, 3]),
     ],
