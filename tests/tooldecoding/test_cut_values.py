@@ -112,6 +112,16 @@ def test_a_text_ends_with_its_quote_whatever_the_model_writes_behind_it(said: st
     assert result.calls[0].arguments == {"x": said} and result.valid
 
 
+@pytest.mark.parametrize("size", [1, 15, 120, 430, 1000])
+def test_a_circle_is_found_whatever_its_length(size: int) -> None:
+    """Some equal rows are none; eight are, and at least 1,024 characters."""
+    row = "".join(chr(ord("a") + n * n % 23) for n in range(size - 1)) + "|"
+    for rows, is_cut in ((4, False), (9 + 1200 // size, True)):
+        text = "x" + row * rows
+        result = wanted({"type": "string"}, text, "hermes")
+        assert result.cut == is_cut and text.startswith(result.calls[0].arguments["x"])
+
+
 NUMBERS = st.one_of(
     st.integers(-(10**12), 10**12).map(str),
     st.decimals(-1000, 1000, places=3).map(lambda d: f"{d:f}"),

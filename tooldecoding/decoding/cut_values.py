@@ -22,27 +22,32 @@ from lookup.grammar.notations import Notation, RawText
 from lookup.grammar.value_grammar import ValueGrammar
 
 LONG_CIRCLE: Final = 1024
-"""Characters of a value's end that only repeat something, before the value is cut."""
+"""Characters at a value's end that only repeat something, at least, before the value is cut."""
 SHORT_CIRCLE: Final = 128
 """As many are enough where another order has written the value to its end."""
 _TIMES: Final = 8
 """So often something is repeated at least: a table may have some equal rows."""
 _COMPARED: Final = 16
+_WIDEST: Final = 8192
+"""Characters of the longest circle."""
 _BACK: Final = 24
 """Characters of a text's end that are dropped at most, such as a half escape or a half mark."""
 _QUOTES: Final = frozenset("'\"")
 
 
 def goes_in_circles(text: str, least: int, conversation: str) -> bool:
-    """Whether the last ``least`` characters repeat something at least eight times, and are not in the conversation.
+    """Whether a text ends with something eight times in a row, ``least`` characters or more, that nobody said so.
 
-    ``"city centre", "city centre", …`` repeats 15 characters: of 128 it is found eight times.
+    ``"city centre", "city centre", …`` repeats 15 characters, so that of 128 it is found; three objects of 140 characters
+    in turn repeat 420, and are found behind 3,360.
     """
     if len(text) < least:
         return False
-    end = text[-least:]
-    size = least - _COMPARED - end.rfind(end[-_COMPARED:], 0, least - 1)
-    return size * _TIMES <= least and end[size:] == end[:-size] and end not in conversation
+    before = text.rfind(text[-_COMPARED:], max(0, len(text) - _WIDEST), len(text) - 1)
+    size = len(text) - _COMPARED - before
+    whole = text[-max(least, size * _TIMES) :]
+    is_long = before >= 0 and len(whole) >= size * _TIMES
+    return is_long and whole[size:] == whole[:-size] and whole not in conversation
 
 
 def whole_part(text: str, spec: ParameterSpec, grammar: ValueGrammar, notation: Notation) -> tuple[Any, str]:
