@@ -38,8 +38,8 @@ _QUOTES: Final = frozenset("'\"")
 def goes_in_circles(text: str, least: int, conversation: str) -> bool:
     """Whether a text ends with something eight times in a row, ``least`` characters or more, that nobody said so.
 
-    ``"city centre", "city centre", …`` repeats 15 characters, so that of 128 it is found; three objects of 140 characters
-    in turn repeat 420, and are found behind 3,360.
+    ``"city centre", "city centre", …`` repeats 15 characters, so that of 128 it is found; three objects of 140
+    characters in turn repeat 420, and are found behind 3,360.
     """
     if len(text) < least:
         return False
