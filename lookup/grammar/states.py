@@ -91,7 +91,9 @@ class Checked(ParserState):
     _written: str
 
     def numbers(self) -> Iterable[NumberHere]:
-        return [number for state in self._inner for number in state.numbers()]
+        for state in self._inner:
+            ends = not state.is_end or bool(self.behind(self._written))  # a 2 that is there already goes on
+            yield from (number._replace(may_end=number.may_end and ends) for number in state.numbers())
 
     @abstractmethod
     def behind(self, written: str) -> "Sequence[ParserState]":

@@ -59,7 +59,7 @@ def test_a_cut_list_has_whole_items_and_its_call_is_not_valid(
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_what_is_kept_of_texts_objects_and_numbers(form: str) -> None:
-    text = "it's a \"long\" letter\nwith a C:\\path to Ann, 北京 and back"
+    text = 'it\'s a "long" letter\nwith a C:\\path to Ann, 北京 and back'
     assert wanted({"type": "string"}, text, form).calls[0].arguments == {"x": text}
     rows = [{"n": n} for n in (11, 12, 30, 44)]
     for limit in range(1, 40):
@@ -211,6 +211,11 @@ def test_a_number_ends_where_the_list_must(items: str) -> None:
     assert result.calls[0].arguments == {"x": [12, 34]}
 
 
+def test_a_number_that_stands_in_the_list_already_is_told() -> None:
+    result = literal(INTEGERS | {"uniqueItems": True}, "[7, 2, 2]")
+    assert not result.valid and result.cut and result.calls[0].arguments == {"x": [7, 2]}
+
+
 @pytest.mark.parametrize(("prompt", "value"), [("We need 1,250,000 of them.\n", 1_250_000), ("go\n", 1)])
 def test_commas_between_thousands_as_the_conversation_has_them(prompt: str, value: int) -> None:
     text = '<tool_call>\n{"name": "f", "arguments": {"x": 1,250,000}}\n</tool_call>'
@@ -299,3 +304,25 @@ def test_calls_beyond_max_calls_are_told(most: int, wished: int) -> None:
     assert [call.arguments["x"] for call in result.calls] == list(range(min(most, wished))) and result.valid
     assert result.cut == result.too_many == (1 < most < wished)  # of one call, one is asked for
     assert any("max_calls" in error for error in result.errors) == result.cut
+
+
+class CountsOn(Writer):
+    """A model that ends its answer behind a call; in a further one that it is asked for it counts on without an end."""
+
+    def wanted(self, written: bytes) -> bytes:
+        if written.endswith(b"</tool_call>"):
+            return END.encode()
+        if written.count(b"<tool_call>") < 2:
+            return super().wanted(written)
+        number = written.rpartition(b"[")[2]
+        counted, _, begun = number.rpartition(b", ")
+        wish = str(counted.count(b",") + bool(counted)).encode() + b", "
+        return wish.removeprefix(begun) if b"[" in written.rpartition(b"<tool_call>")[2] else b"["
+
+
+def test_a_further_call_that_is_asked_for_does_not_run_on_to_the_end_of_the_context() -> None:
+    engine = CountsOn("go\n", CALL_FORMATS["hermes"].render([Call("f", {"x": [7]})]))
+    fields: dict[str, Any] = {"format": "hermes", "order_limit": 1, "next_call_threshold": -1e9}
+    result = decode(engine, "go\n", one(INTEGERS), **fields)
+    assert result.valid and not result.cut and [call.arguments for call in result.calls] == [{"x": [7]}]
+    assert 512 <= result.counters.forward_passes <= 512 + 40

@@ -36,7 +36,7 @@ from tooldecoding.formats.thinking import (
 )
 from tooldecoding.grounding.grounding import ASKING, index_of
 from tooldecoding.grounding.index import ConversationIndex
-from tooldecoding.options import TOOL_CHOICES
+from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.request import Request
 from tooldecoding.tokens.branch import Beginning, Branch
 from tooldecoding.tokens.fed_tokens import FedTokens
@@ -90,6 +90,8 @@ class DecodedPrompt(NamedTuple):
     """Whether the model wants calls beyond ``max_calls``."""
 
 
+_ASKED_FOR: Final = 512
+"""Most tokens of a value in a further call that the model is asked for; if one is cut, the call is left out."""
 _RATHER_RIGHT: Final = 0.5
 """A call that is less likely right is left out: the first one of an answer that may do without, if nobody said one of
 its arguments; a further one if nobody said any."""
@@ -254,7 +256,7 @@ class PromptDecoder:
             optional = optional_to_offer(tool, self._index, self._options)
             filling = self._filling(branch, tool)
             keep = more and filling is None
-            orders = OrderDecoder(tool, number, self._options, self._prompt_text, optional, keep_branches=keep)
+            orders = OrderDecoder(tool, number, self._call_options, self._prompt_text, optional, keep_branches=keep)
             if filling is None:
                 branch, *committing = await branch.forks(2 if more else 1, beginning=orders.beginning)
             else:
@@ -297,6 +299,14 @@ class PromptDecoder:
                 branch.end()
                 return decoded._replace(cut=True, too_many=True)
 
+    @property
+    def _call_options(self) -> DecodeOptions:
+        """The options of the next call: one that is only asked for does not run on to the end of the context."""
+        if not self._asked_for:
+            return self._options
+        most = min(self._options.max_value_tokens or _ASKED_FOR, _ASKED_FOR)
+        return replace(self._options, max_value_tokens=most)
+
     def _release(self, committing: Sequence[Branch], orders: OrderDecoder, call: DecodedCall) -> None:
         """Release the branches of a call behind which nothing is decoded."""
         for kept in (*committing, orders.branch_of(call.voted)):
@@ -313,11 +323,13 @@ class PromptDecoder:
         return cut._replace(text=longer, calls=[*before.calls, call])
 
     def _is_left_out(self, call: DecodedCall, number: int, is_asked: bool) -> bool:
-        """Whether a call is not made: its result ends the conversation, or it is likely made up.
+        """Whether a call is not made: its result ends the conversation, or it is likely made up, or asked for and cut.
 
         ``is_asked``: whether a question would stand in its place.
         """
         if self._unread is not None and call.identity in self._answered_calls:
+            return True
+        if self._asked_for and call.cut:
             return True
         is_unlikely = call.confidence() < _RATHER_RIGHT
         if number > 0:
