@@ -41,6 +41,11 @@ class Request:
     answer_prompt : callable, optional
         Returns the prompt without tools of a conversation in which the model need not call: it answers behind that if
         the call that it would make is left out, or it would end without a word. None elsewhere.
+    question_prompt : callable, optional
+        Returns the prompt behind which the model asks for what nobody said: takes the name of a tool, and the paths of
+        the missing arguments with their descriptions.
+    neutral_prompt : callable, optional
+        Returns the same prompt for a greeting in the place of the conversation.
     json_answer : Request, optional
         What is decoded in the place of an answer in words, behind ``answer_prompt``: one in JSON.
     """
@@ -54,6 +59,8 @@ class Request:
     conversation: tuple[Message, ...] = ()
     prompt_for: PromptFor | None = None
     answer_prompt: Callable[[], PromptText] | None = None
+    question_prompt: Callable[[str, Sequence[tuple[str, str]]], PromptText] | None = None
+    neutral_prompt: Callable[[], PromptText] | None = None
     json_answer: "Request | None" = None
 
     @property

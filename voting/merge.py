@@ -1,12 +1,12 @@
 """The majority vote over the candidate calls of one tool (paper, section 3.2)."""
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from voting.call import AT_LIMIT, STOPPED, CandidateCall, CandidateValue, VotedCall, VotedParameter
-from voting.type_check import TypeCheckError, check_value, vote_identity
+from voting.type_check import TypeCheckError, check_value, spelled_alike, vote_identity
 
 
 class Ballot(NamedTuple):
@@ -33,7 +33,8 @@ def merge(
 ) -> VotedCall:
     """Merge candidate calls into one, parameter by parameter.
 
-    Values that fail the type check are dropped; the most frequent of the others wins. Ties are broken by the higher
+    Values that fail the type check are dropped; the most frequent of the others wins. Free texts that differ in case
+    and white space alone are one value, in its most frequent spelling. Ties are broken by the higher
     mean log-probability, then by the order nearest to documentation order. Cut values count only if all values were
     cut, and the call is then not valid. An optional key is kept if more than ``optional_share`` of the candidates that
     came to it have a valid value for it; at exactly that share it is left out. The result does not depend on the order
@@ -74,7 +75,7 @@ def merge(
             errors.append(f"required parameter {about}: {detail}")
             if not whole:
                 continue
-        winner, why = _winner(spec.name, ballots or whole, came)
+        winner, why = _winner(spec, ballots or whole, came)
         parameters.append(winner)
         if winner.truncated:
             valid = False
@@ -149,24 +150,32 @@ def _ballots_for(
     return came, ballots, lost
 
 
-def _winner(key: str, ballots: list[Ballot], candidates: int) -> tuple[VotedParameter, str]:
+def _winner(spec: ParameterSpec, ballots: list[Ballot], candidates: int) -> tuple[VotedParameter, str]:
     """The winning value, and why it is cut, if it is."""
     ended = [b for b in ballots if not b.cut]
+    ranked = _ranked(ended or ballots, lambda ballot: spelled_alike(ballot.value, spec))
+
+    def voted(group: list[Ballot], runner_up: VotedParameter | None = None) -> VotedParameter:
+        spelling, share = _ranked(group, lambda ballot: vote_identity(ballot.value))[0], len(group) / candidates
+        chosen, tokens = min(spelling, key=lambda b: b.order), sum(b.tokens for b in group) / len(group)
+        mean = _mean_logprob(group)
+        return VotedParameter(spec.name, chosen.given, len(group), share, mean, not ended, runner_up, tokens)
+
+    return voted(ranked[0], *map(voted, ranked[1:2])), min(b.cut for b in ranked[0])
+
+
+def _ranked(ballots: list[Ballot], key: Callable[[Ballot], Hashable]) -> list[list[Ballot]]:
+    """The ballots in groups of one key each, the group that wins first."""
     groups: dict[Hashable, list[Ballot]] = {}
-    for ballot in ended or ballots:
-        groups.setdefault(vote_identity(ballot.value), []).append(ballot)
-    # Sum in sorted order, so that rounding does not depend on the order of the candidates.
-    means = {k: sum(sorted(b.logprob for b in g)) / len(g) for k, g in groups.items()}
-    # What differs by rounding alone, as between two ways of running a model, is a tie.
-    ranked = sorted(groups, key=lambda k: (-len(groups[k]), -round(means[k], 3), min(b.order for b in groups[k])))
+    for ballot in ballots:
+        groups.setdefault(key(ballot), []).append(ballot)
+    # what differs by rounding alone, as between two ways of running a model, is a tie
+    return sorted(groups.values(), key=lambda g: (-len(g), -round(_mean_logprob(g), 3), min(b.order for b in g)))
 
-    def voted(identity: Hashable, runner_up: VotedParameter | None = None) -> VotedParameter:
-        group = groups[identity]
-        chosen, share = min(group, key=lambda b: b.order), len(group) / candidates
-        tokens = sum(b.tokens for b in group) / len(group)
-        return VotedParameter(key, chosen.given, len(group), share, means[identity], not ended, runner_up, tokens)
 
-    return voted(ranked[0], *map(voted, ranked[1:2])), min(b.cut for b in groups[ranked[0]])
+def _mean_logprob(ballots: list[Ballot]) -> float:
+    """Their mean; summed in sorted order, so that rounding does not depend on the order of the candidates."""
+    return sum(sorted(b.logprob for b in ballots)) / len(ballots)
 
 
 def is_settled(
@@ -184,8 +193,10 @@ def is_settled(
         came, ballots, lost = _ballots_for(spec, tool, candidates)
         if lost:
             return False
-        votes = Counter(vote_identity(b.value) for b in ballots if b.reason is None and not b.cut)
-        (leading, most), *rest = *votes.most_common(2), (None, 0)
+        whole = [b for b in ballots if b.reason is None and not b.cut]
+        alike = Counter(spelled_alike(b.value, spec) for b in whole)
+        first = next(iter(alike.most_common(1)), (None, 0))[0]
+        spelled = Counter(vote_identity(b.value) for b in whole if spelled_alike(b.value, spec) == first)
         valid = sum(b.reason is None for b in ballots)
         if not spec.required and not _carries_enough(valid + coming, came + coming, optional_share):
             # what most candidates carry with a wrong type is told in an error
@@ -194,6 +205,12 @@ def is_settled(
             continue
         if not spec.required and not _carries_enough(valid, came + coming, optional_share):
             return False
-        if leading is None or most <= rest[0][1] + coming:
+        if min(map(_lead, (alike, spelled))) <= coming:
             return False
     return True
+
+
+def _lead(votes: Counter[Hashable]) -> int:
+    """How many votes more the first has than the second."""
+    counts = [*(count for _, count in votes.most_common(2)), 0, 0]
+    return counts[0] - counts[1]

@@ -36,3 +36,24 @@ def vote_identity(value: Any) -> Hashable:
     if isinstance(value, list | tuple):
         return type(value).__name__, tuple(vote_identity(v) for v in value)
     return type(value).__name__, value
+
+
+def spelled_alike(value: Any, spec: ParameterSpec) -> Hashable:
+    """A hashable key that is equal for equal votes, and for free texts that differ in case and white space alone.
+
+    *Dentist Appointment* and *dentist  appointment* are one value; members of an enum are not.
+    """
+    if isinstance(value, str) and not schema_of(spec).has_texts:
+        return vote_identity(value)
+    return vote_identity(_folded(value))
+
+
+def _folded(value: Any) -> Any:
+    match value:
+        case str():
+            return " ".join(value.split()).casefold()
+        case dict():
+            return {key: _folded(member) for key, member in value.items()}
+        case list() | tuple():
+            return type(value)(map(_folded, value))
+    return value

@@ -176,7 +176,7 @@ def test_the_assistant_says_what_the_user_confirmed() -> None:
         sources = conversation_sources([Message("user", "The weather?"), proposed, Message("user", answer)])
         assert any(source.text == proposed.content for source in sources) == said, answer
     assert not conversation_sources([proposed])
-    asked = Message("assistant", "Before I call x, please tell me: date (such as 2024-01-01)")
+    asked = Message("assistant", "What should the date (such as 2024-01-01) be?")
     assert len(conversation_sources([asked, Message("user", "Fine.")])) == 1, "a question says nothing"
 
 

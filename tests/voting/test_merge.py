@@ -12,6 +12,7 @@ from lookup import ParameterSpec, ValueType
 from lookup.errors import ToolDecodingError
 from tools import accepts, parameter, tool
 from voting import CandidateCall, CandidateValue, VotedParameter, check_value, draw_orders, merge
+from voting.merge import is_settled
 
 KEYS = ("city", "days", "price")
 NOTE = parameter("note", "str", required=False)
@@ -71,6 +72,15 @@ CUT = candidate(GOOD | {"city": "aaaa"}, truncated=("city",))
         ([TWICE, call()], {"days": 3}, 1, True, []),  # then to documentation order
         ([call(note=5)] * 3, {}, 3, True, ["'note'", "most candidates carry it"]),
         ([call(days="many")] * 2, {"days": "many"}, 2, False, ["'days'", "expected int"]),
+        # free texts that differ in case and white space are one value, in its most frequent, then its likelier spelling
+        (
+            [call(city=c) for c in ("Paris", "Paris", "St  Ives", "st ives", "st ives")],
+            {"city": "st ives"},
+            3,
+            True,
+            [],
+        ),
+        ([call(city=c) for c in ("Paris", "ROME", "Rome")], {"city": "ROME"}, 2, True, []),
         ([CUT, CUT, call()], {"city": "Rome"}, 1, True, []),  # a value that ended beats those that were cut off
         ([CUT, CUT], {"city": "aaaa"}, 2, False, ["'city'", "limit of tokens"]),
     ],
@@ -101,6 +111,23 @@ def test_an_optional_key_needs_more_than_its_share(carrying: int, of: int) -> No
     for count in range(of + 1):
         calls = [call(note="a")] * count + [call()] * (of - count)
         assert ("note" in merge(calls, BOOK, carrying / of).arguments) == (count > carrying)
+
+
+SPELLED = st.lists(
+    st.sampled_from(["Rome", "rome", "ROME ", "Paris"]).map(lambda city: call(city=city)), min_size=1, max_size=9
+)
+
+
+@given(SPELLED, SPELLED)
+def test_what_is_settled_no_further_candidate_changes(calls: list[CandidateCall], further: list[CandidateCall]) -> None:
+    if is_settled(calls, len(further), BOOK):
+        assert merge([*calls, *further], BOOK).arguments == merge(calls, BOOK).arguments
+
+
+def test_members_of_an_enum_are_not_spelled_otherwise() -> None:
+    level = tool("Book", parameter("level", "str", enum=("a", "A")))
+    merged = merge([candidate({"level": c}, ("level",)) for c in ("a", "A", "A")], level)
+    assert (merged.arguments, merged.parameters[0].votes) == ({"level": "A"}, 2)
 
 
 ANY = tool("Book", parameter("city", "any"), parameter("days", "int"))

@@ -14,7 +14,7 @@ from tooldecoding.chat.dialogue import openai_messages
 from tooldecoding.chat.documentation import Documentation
 from tooldecoding.chat.guarding import ToolTexts
 from tooldecoding.chat.messages import Conversation, Message, read_messages
-from tooldecoding.chat.rendering import conversation_prompt, with_results, with_tools
+from tooldecoding.chat.rendering import conversation_prompt, with_question, with_results, with_tools
 from tooldecoding.chat.reply import CallPiece, ChatMessage
 from tooldecoding.chat.template_profile import profile_of
 from tooldecoding.chat.templates import chat_format, chat_misfits
@@ -57,7 +57,12 @@ def chat_request(
     # where no template prints tools, ours says how a call is written, and a call that must come is written so
     dialects = asked == AUTO and (options.choice == "auto" or not profile.leaves_out_tools)
 
-    def prompt(documentation: Documentation, detail: Detail, told_of_results: bool = False) -> PromptText:
+    def prompt(
+        documentation: Documentation,
+        detail: Detail,
+        told_of_results: bool = False,
+        instead: Conversation | None = None,
+    ) -> PromptText:
         def instruct(said: Conversation, tools: str) -> Conversation:
             told = with_results(said, profile) if told_of_results else said
             return with_tools(told, tools, options.call_format, profile) if profile.leaves_out_tools else told
@@ -65,7 +70,7 @@ def chat_request(
         tools: ToolTexts = documentation.as_chat_tools(detail, profile.bare_tools)
         if profile.leaves_out_tools:
             tools = documentation.as_signatures(detail)
-        return conversation_prompt(conversation, tools, profile, tokenizer, instruct)
+        return conversation_prompt(instead or conversation, tools, profile, tokenizer, instruct)
 
     ends_with_result = conversation.messages[-1].result_of is not None
 
@@ -74,6 +79,19 @@ def chat_request(
             with suppress(PromptError):  # some templates leave out a system message where results end the conversation
                 return prompt(NO_TOOLS, "full", told_of_results=True)
         return prompt(NO_TOOLS, "full")
+
+    def question_prompt(name: str, missing: Sequence[tuple[str, str]]) -> PromptText:
+        tool = documentation.lookup[name]
+
+        def instruct(said: Conversation, _: str) -> Conversation:
+            return with_question(said, tool, missing, options.call_format, profile)
+
+        return conversation_prompt(conversation, [], profile, tokenizer, instruct)
+
+    def neutral_prompt() -> PromptText:
+        system = [message for message in conversation.messages[:1] if message.role == "system"]
+        greeting = Conversation((*system, Message("user", "Hello!")))
+        return prompt(documentation, options.documentation, instead=greeting)
 
     only_answers = options.tool_choice == "none" and len(documentation.lookup)
     return Request(
@@ -85,6 +103,8 @@ def chat_request(
         conversation=conversation.messages,
         prompt_for=None if only_answers else documentation.prompts_of_one(options.documentation, prompt),
         answer_prompt=answer_prompt if options.tool_choice == "auto" else None,
+        question_prompt=None if only_answers else question_prompt,
+        neutral_prompt=neutral_prompt if options.tool_choice == "auto" else None,
     )
 
 
@@ -112,6 +132,8 @@ def dialogue_request(
     return replace(
         request,
         answer_prompt=None,
+        question_prompt=None,
+        neutral_prompt=None,
         prompt=go_on(request.text),
         prompt_for=prompt_for and (lambda name: go_on(prompt_for(name))),
     )

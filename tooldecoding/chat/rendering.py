@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
+from lookup.dictionary import ToolSpec
 from tooldecoding.chat.call_ids import template_ids
 from tooldecoding.chat.guarding import ToolTexts, guarded
 from tooldecoding.chat.messages import Conversation, Message, Role
@@ -37,6 +38,15 @@ _ANSWER: Final = (
 
 The best of twelve wordings, by 14 dialogues and Qwen2.5-Coder-0.5B; 1.5B takes most of them. Naming the element that a
 template writes results in keeps 0.5B from telling the user of a "tool response".
+"""
+
+_ASK: Final = (
+    "You can do this for the user: {about} The user has not said: {wanted}. "
+    "Reply with one short question that asks the user for it."
+)
+"""Stands in the place of the tools where an argument is missing.
+
+The best of three wordings, by seven requests in three languages and Qwen2.5-Coder-1.5B.
 """
 
 _REQUEST: Final = "\n\nTell me the answer if this is enough."
@@ -241,6 +251,22 @@ def with_results(conversation: Conversation, profile: TemplateProfile) -> Conver
     tag = profile.result_tag
     told = _ANSWER.format(place=f"<{tag}></{tag}>" if tag else "the conversation")
     return Conversation(tuple(_instructed(list(conversation.messages), told, profile)))
+
+
+def with_question(
+    conversation: Conversation,
+    tool: ToolSpec,
+    missing: Sequence[tuple[str, str]],
+    call_format: CallFormat,
+    profile: TemplateProfile,
+) -> Conversation:
+    """Return a conversation in which the model is to ask for what it misses before it calls a tool."""
+    messages = list(conversation.messages)
+    if profile.shown_calls == "none":
+        messages = _without_calls(messages, call_format)
+    wanted = "; ".join(f"{path} ({about.rstrip('.')})" if about else path for path, about in missing)
+    told = _ASK.format(about=tool.description.strip() or tool.name, wanted=wanted)
+    return Conversation(tuple(_instructed(messages, told, profile)))
 
 
 def _instructed(messages: list[Message], instruction: str, profile: TemplateProfile) -> list[Message]:

@@ -17,6 +17,7 @@ from typing import Final
 import typer
 
 from eval.commands.bench import BENCH, BENCH_SCHEMAS
+from eval.commands.bench_agents import BENCH_AGENTS
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
 from eval.commands.report import REPORT
@@ -113,6 +114,7 @@ COMMANDS: Final = (
     TUNE,
     BENCH,
     BENCH_SCHEMAS,
+    BENCH_AGENTS,
 )
 """All commands, in the sequence of ``--help``."""
 

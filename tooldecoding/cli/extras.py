@@ -5,7 +5,7 @@ from typing import Literal
 
 from tooldecoding.errors import MissingExtraError
 
-Extra = Literal["batch", "eval", "bench", "serve", "ray", "mcp"]
+Extra = Literal["batch", "eval", "bench", "serve", "ray", "mcp", "agents"]
 """An extra of ``pyproject.toml``."""
 
 

@@ -12,7 +12,8 @@ import regex
 from lookup.languages.codepoints import RESERVED
 from tooldecoding.decoding.dialect_search import DialectSearch, is_schema
 from tooldecoding.decoding.name_trie import NameTrie
-from tooldecoding.decoding.suppressed_call import SuppressedCalls
+from tooldecoding.decoding.not_words import NotWords
+from tooldecoding.decoding.suppressed_call import SuppressedCalls, first_words
 from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Opening
@@ -25,6 +26,8 @@ Limit = Callable[[], int]
 """Returns how many tokens may be written from here on."""
 
 _END: Final = END.encode()
+_MOST_RETURNS: Final = 3
+"""How often an answer goes back to words; then it ends where it leaves them."""
 # get_wether of [get_wether(city=
 _NAME = r"""[^\s\[\](){}<>=,:'"]{1,128}+"""
 # city= behind [get_wether( or the )] of a call without keys; no sentence holds them: [see (below)
@@ -100,6 +103,8 @@ class TextRules:
         Makes what finds calls that do not begin as the format's; see ``tooldecoding.formats.dialects``.
     suppressed : SuppressedCalls, optional
         Calls that may not be made: an answer that begins with one goes back, and begins with words.
+    not_words : NotWords, optional
+        What is no answer: behind a sentence it ends the text, else the answer goes back, and on with words.
     """
 
     opener: str = ""
@@ -113,6 +118,7 @@ class TextRules:
     chat: bool = False
     search: Callable[[], DialectSearch] | None = None
     suppressed: SuppressedCalls | None = None
+    not_words: NotWords | None = None
 
 
 @dataclass
@@ -125,7 +131,7 @@ class _Opener:
 
 @dataclass
 class _First:
-    """Where the first word of an answer begins, and a fork that has not read it."""
+    """Where the first word of an answer begins, or what may be no word, and a fork that has not read it."""
 
     begin: int
     back: Branch
@@ -168,6 +174,9 @@ class TextMode:
         self._suppressed = rules.suppressed
         """None once the answer has begun with something else."""
         self._first: _First | None = None
+        self._doubt: _First | None = None
+        self._words_to = 0  # up to here the answer is words
+        self._returned = 0
 
     async def write(
         self, text_limit: Limit, thinking_limit: Limit = lambda: 0, room: Limit = lambda: sys.maxsize
@@ -207,6 +216,11 @@ class TextMode:
             choose = self._choose
             await self._find_openers(before)
             result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
+            left = not result and await self._leaves_words(before)
+            if left is True:
+                choose = self._choose_words if not self._answer.strip() else self._choose_others
+                continue
+            result = result or left or None
             if result:
                 break
             self._branch.take(pick, "free")
@@ -228,10 +242,10 @@ class TextMode:
     def _release_all_but(self, used: Branch | None) -> None:
         """Release the forks that may still be gone back to."""
         backs = [opener.back for opener in self._openers] + [call.back for call in self._dialect_calls]
-        for back in (*backs, self._first and self._first.back):
+        for back in (*backs, self._first and self._first.back, self._doubt and self._doubt.back):
             if back and back is not used:
                 back.release()
-        self._openers, self._dialect_calls, self._first = [], [], None
+        self._openers, self._dialect_calls, self._first, self._doubt = [], [], None, None
 
     @property
     def _must_speak(self) -> bool:
@@ -269,10 +283,54 @@ class TextMode:
         self._suppressed = None
         return True
 
+    async def _leaves_words(self, before: int) -> FreeText | bool:
+        """Go back if the last token, which begins at ``before``, makes something of the answer that is no answer.
+
+        Returns whether it did; the result if the text ends there.
+        """
+        if self._rules.not_words is None or self._thinks:
+            return False
+        answer = self._answer
+        found = self._rules.not_words.find(answer, self._words_to)
+        if found is None:
+            self._words_to = len(answer)
+            if self._doubt is not None:
+                self._doubt.back.release()
+                self._doubt = None
+            return False
+        start, whole = found
+        if self._doubt is None:
+            [_, back] = await self._branch.forks(2)
+            back.draft = None
+            place = max(before, self._offset(start))
+            back.keep(self._written[before:place], "free")
+            self._doubt = _First(place, back)
+        held = None if self._search is None else self._search.held
+        call = min(self._begun_call, len(self._written) if held is None else self._offset(held))
+        if not whole or call <= self._offset(start):
+            return False
+        doubt, self._doubt = self._doubt, None
+        self._release_all_but(None)
+        self._branch.release()
+        self._branch, self._written = doubt.back, self._written[: doubt.begin]
+        self._branch.draft = self._expected
+        self._returned += 1
+        begun = self._answer
+        if begun.strip() and (self._returned > _MOST_RETURNS or self._rules.not_words.ends_sentence(begun)):
+            return FreeText(_text(self._written.rstrip()))
+        self._words_to = len(begun)
+        self._search = None if self._rules.search is None else self._rules.search()
+        return self._returned <= _MOST_RETURNS
+
+    def _choose_others(self, logits: NextTokenLogits, written: Sequence[int]) -> int:
+        """Choose the next token of a sentence that does not go on with words; see ``Choose``."""
+        assert self._rules.not_words is not None
+        logits = self._rules.not_words.otherwise(logits)
+        return self._choose(logits, written) if self._choose else logits.best
+
     def _choose_words(self, logits: NextTokenLogits, written: Sequence[int]) -> int:
         """Choose the first token of an answer that does not begin with a call; see ``Choose``."""
-        assert self._rules.suppressed is not None
-        logits = self._rules.suppressed.otherwise(logits)
+        logits = first_words(logits, self._branch.table)
         return self._choose(logits, written) if self._choose else logits.best
 
     async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
@@ -350,9 +408,10 @@ class TextMode:
         self._thinks = False
         self._search = None if self._rules.search is None else self._rules.search()
         self._suppressed = self._rules.suppressed
-        if self._first is not None:
-            self._first.back.release()
-            self._first = None
+        self._words_to = 0
+        for doubtful in filter(None, (self._first, self._doubt)):
+            doubtful.back.release()
+        self._first = self._doubt = None
 
     def _force(self, text: str) -> None:
         self._branch.write(text)
@@ -399,8 +458,7 @@ class TextMode:
         places = [self._begun_call]
         if self._search is not None and self._search.held is not None:
             places.append(self._offset(self._search.held))
-        if self._first is not None:
-            places.append(self._first.begin)
+        places += [doubtful.begin for doubtful in (self._first, self._doubt) if doubtful is not None]
         answer = self._written[self._begin :].lstrip()
         if answer and any(thinking.opening.encode().startswith(answer) for thinking in self._rules.thinking):
             places.append(self._begin)

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+import regex
 
 from lookup.dictionary import ParameterSpec, ToolSpec
 from lookup.grammar.literal_values import read_value
@@ -13,8 +15,8 @@ from tooldecoding.chat.messages import Message
 from tooldecoding.decoding.calibration import Calibration
 from tooldecoding.decoding.compiled_tools import CompiledTool
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.grounding.grounding import ASKING, ground, is_named
-from tooldecoding.grounding.index import ConversationIndex
+from tooldecoding.grounding.grounding import ground, is_named, telling_words
+from tooldecoding.grounding.index import ConversationIndex, words_as_written, words_of
 from tooldecoding.options import DecodeOptions
 from voting import CandidateCall, TypeCheckError, VotedParameter, check_value, merge
 
@@ -23,7 +25,8 @@ _MOST_CHOICES: Final = 5000
 """Characters of the members of an enum that are looked for one by one."""
 _MOST_DESCRIPTION: Final = 200
 """Characters of a description, or of a value, in a question."""
-_WHETHER: Final = "whether you want that"
+_FIRST_QUESTION: Final = regex.compile(r"([^?？؟\n{}<>]*[^\s?？؟\n{}<>])\s*([?？؟])")
+_QUESTION: Final = regex.compile(r"[?？؟][\s\"'»”*_]*$")
 
 
 def grounded_vote(
@@ -156,29 +159,81 @@ def _obeys(parameters: list[VotedParameter], tool: ToolSpec) -> bool:
     return True
 
 
-def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, options: DecodeOptions) -> list[str]:
-    """Return what is asked in place of a call: what nobody said, and what is unsure; nothing if the call is made.
+class Question(NamedTuple):
+    """What is asked in place of a call.
+
+    Attributes
+    ----------
+    missing : tuple of (str, str)
+        What nobody said: its path, such as ``period.start``, and what the documentation says of its key.
+    text : str
+        The question in plain words. Where nothing but ``missing`` is asked, the model may put it better.
+    is_unsure : bool
+        Whether it asks for more than ``missing``.
+    """
+
+    missing: tuple[tuple[str, str], ...]
+    text: str
+    is_unsure: bool
+
+    def naming(self, written: str) -> str | None:
+        """Return what a model wrote as a question that names the keys; None if it is none.
+
+        A key that it does not name stands in parentheses, so that the user knows what is asked for in which unit, and
+        it is known in the next turn what was asked.
+
+        >>> Question((("minutes", "Length"),), "", False).naming("How long should the timer be? Tell me.")
+        'How long should the timer be (minutes)?'
+        """
+        found = _FIRST_QUESTION.match(written.strip())
+        if found is None:
+            return None
+        unnamed = [in_words(path) for path, _ in self.missing if not _is_asked(path, found[0])]
+        question, mark = found.groups()
+        return f"{question} ({', '.join(unnamed)}){mark}" if unnamed else f"{question}{mark}"
+
+
+def in_words(path: str) -> str:
+    """Return a key or the name of a tool in words: ``event_id`` is *event id*."""
+    return " ".join(words_as_written(path))
+
+
+def _is_asked(path: str, question: str) -> bool:
+    """Whether a question names a key: with all of its words."""
+    return set(telling_words(path)) <= set(words_of(question))
+
+
+def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, options: DecodeOptions) -> Question | None:
+    """Return what is asked in place of a call: what nobody said, and what is unsure; None if the call is made.
 
     What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure. A
     call that is unsure in nothing that may be asked for is asked for as a whole.
 
-    >>> to_ask(call, messages, tool, replace(options, ask="both"))  # doctest: +SKIP
-    ['city (The city.)', 'days (is it 3, or 13?)']
+    >>> to_ask(call, messages, tool, replace(options, ask="both")).text  # doctest: +SKIP
+    'What should the city be (Name of the city)? Should days be 3, or 13?'
     """
     last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
-    listed = last.partition(ASKING.format(call.name))[2]  # as it is written here
-    asked = {part.partition(" (")[0] for part in listed.split("; ") if part}
-    wanted = {}
-    if options.ask in ("ungrounded", "both"):
-        wanted = {path: _about(path, tool) for path in call.ungrounded if path not in asked}
-    if options.ask in ("unsure", "both") and call.is_unsure and not asked:
+    asked = last if _QUESTION.search(last) else ""
+    missing: dict[str, str] = {}
+    if options.asks_unsaid:
+        missing = {path: _about(path, tool) for path in call.ungrounded if not _is_asked(path, asked)}
+    unsure = []
+    if options.asks_unsure and call.is_unsure and not _is_of(asked, call, tool):
         pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
         doubted = [p for p, unsure in pairs if unsure and _may_be_asked(tool.parameter(p.key), tool.name, options)]
         if doubted and not call.doubts_tool:
-            wanted = {p.key: _which(p) for p in doubted} | wanted
+            unsure = [_which(p) for p in doubted if p.key not in missing]
         else:
-            wanted[_WHETHER] = _shown(call.arguments) if call.arguments else ""
-    return [f"{path} ({about})" if about else path for path, about in wanted.items()]
+            unsure = [f"Do you want me to {in_words(tool.name)}{_shown_arguments(call)}?"]
+    if not missing and not unsure:
+        return None
+    texts = [_what(missing)] * bool(missing) + unsure
+    return Question(tuple(missing.items()), " ".join(texts), bool(unsure))
+
+
+def _is_of(question: str, call: DecodedCall, tool: ToolSpec) -> bool:
+    """Whether a question is about a call: it names the tool, or a key of it."""
+    return bool(question) and any(_is_asked(name, question) for name in (tool.name, *call.arguments))
 
 
 def _about(path: str, tool: ToolSpec) -> str:
@@ -186,10 +241,20 @@ def _about(path: str, tool: ToolSpec) -> str:
     return " ".join(spec.description.split())[:_MOST_DESCRIPTION]
 
 
+def _what(missing: Mapping[str, str]) -> str:
+    """Return the question for what nobody said."""
+    *most, last = (f"the {in_words(path)}" + f" ({about.rstrip('.')})" * bool(about) for path, about in missing.items())
+    return f"What should {', '.join(most)}{' and ' if most else ''}{last} be?"
+
+
 def _which(parameter: VotedParameter) -> str:
     """Return the question between a value and its runner-up."""
     values = [p.value for p in (parameter, parameter.runner_up) if p is not None]
-    return f"is it {', or '.join(map(_shown, values))}?"
+    return f"Should {in_words(parameter.key)} be {', or '.join(map(_shown, values))}?"
+
+
+def _shown_arguments(call: DecodedCall) -> str:
+    return f", with {_shown(call.arguments)}" if call.arguments else ""
 
 
 def _shown(value: Any) -> str:

@@ -3,6 +3,7 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
+import math
 import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -11,14 +12,16 @@ from typing import Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec
 from lookup.grammar.literal_values import render_value
+from lookup.grammar.notations import is_json
 from tooldecoding.chat.prompt_tokens import text_ids
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
 from tooldecoding.decoding.dialect_search import DialectSearch
 from tooldecoding.decoding.free_text import FreeText, TextMode, TextRules, attempt_pattern
-from tooldecoding.decoding.grounded_call import grounded_vote, optional_to_offer, to_ask
+from tooldecoding.decoding.grounded_call import Question, grounded_vote, optional_to_offer, to_ask
 from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
+from tooldecoding.decoding.not_words import NotWords
 from tooldecoding.decoding.order_decoder import OrderDecoder
 from tooldecoding.decoding.repeated_call import answered_calls
 from tooldecoding.decoding.sampling import Sampler
@@ -34,7 +37,7 @@ from tooldecoding.formats.thinking import (
     split_thinking,
     without_begun_header,
 )
-from tooldecoding.grounding.grounding import ASKING, index_of
+from tooldecoding.grounding.grounding import index_of
 from tooldecoding.grounding.index import ConversationIndex
 from tooldecoding.options import TOOL_CHOICES, DecodeOptions
 from tooldecoding.request import Request
@@ -88,10 +91,15 @@ class DecodedPrompt(NamedTuple):
     left_out: DecodedCall | None = None
     too_many: bool = False
     """Whether the model wants calls beyond ``max_calls``."""
+    question: Question | None = None
+    """What is still to be asked in place of ``asked``."""
 
 
 _ASKED_FOR: Final = 512
 """Most tokens of a value in a further call that the model is asked for; if one is cut, the call is left out."""
+_QUESTION: Final = 48
+"""Most tokens of a question."""
+_NO_TOOL: Final = ("none", "no_tool", "answer")
 _RATHER_RIGHT: Final = 0.5
 """A call that is less likely right is left out: the first one of an answer that may do without, if nobody said one of
 its arguments; a further one if nobody said any."""
@@ -160,15 +168,69 @@ class PromptDecoder:
         finally:
             if self._as_list is not None:
                 self._as_list.release()
-        if self._unread is None:
+        unread = self._unread
+        if decoded.question is not None:
+            decoded = await self._asked(decoded, decoded.question, unread)
+        if unread is None:
             return decoded
         if self._answering is not None and not decoded.calls and not decoded.asked:
-            return await self._answered_in_json(self._unread, self._answering, decoded)
+            return await self._answered_in_json(unread, self._answering, decoded)
         says = not decoded.left_out and decoded.answer.content.strip()
         if says or decoded.calls or decoded.asked or decoded.cut or self._answer_prompt is None:
-            self._unread.release()
+            unread.release()
             return decoded
-        return await self._answered(self._unread, self._answer_prompt, decoded)
+        return await self._answered(unread, self._answer_prompt, decoded)
+
+    async def _asked(self, decoded: DecodedPrompt, question: Question, unread: Branch | None) -> DecodedPrompt:
+        """Say the question in place of the call, or leave the call out if its tool does not suit what was said."""
+        asked = decoded.asked
+        assert asked is not None
+        if unread is not None and self._answer_prompt is not None and not await self._suits(unread, asked.name):
+            return decoded._replace(asked=None, question=None, left_out=asked)
+        written = None
+        if unread is not None and self._request.question_prompt is not None and not question.is_unsure:
+            prompt = self._request.question_prompt(asked.name, question.missing)
+            written = question.naming(await self._written(unread.unread(), prompt, _QUESTION))
+        said = _as_paragraph(decoded.answer.content) + (written or question.text)
+        text = _as_paragraph(decoded.text) + (written or question.text)
+        if not self._fits(text):
+            return decoded._replace(question=None, cut=True)
+        return decoded._replace(text=text, answer=decoded.answer._replace(content=said), question=None)
+
+    async def _suits(self, unread: Branch, name: str) -> bool:
+        """Whether a tool suits the conversation, so that the user can be asked for what its call misses.
+
+        Its name is weighed against those of no tool, behind the conversation and behind a greeting: *What is the
+        capital of Australia?* asks for no weather, though ``get_weather`` may be the only tool.
+        """
+        neutral = self._request.neutral_prompt
+        if neutral is None or not unread.fed.engine.can_roll_back:
+            return True
+        ids = text_ids(neutral(), self._table, self._request.special_tokens)
+        branches = [unread.unread(), unread.unread().at(self._prompt_ids, ids)]
+        said, greeted = await together([self._no_tool_log_odds(branch, name) for branch in branches])
+        return _suits(said, greeted)
+
+    async def _no_tool_log_odds(self, branch: Branch, name: str) -> float:
+        """Return the natural log-odds of a tool against names of no tool, behind a prompt."""
+        own = self._format
+        opener, bracket = own.start(0), own.bracket_of(0)
+        if self._dialect is not None and is_json(own.notation):
+            opener, bracket = '{"name": "', '"'  # in whatever white space and fence the model has begun
+        branch.write(opener)
+        others = [none for none in _NO_TOOL if none not in self._tools.keys]
+        said, *unsaid = await branch.logprobs([each + bracket[:1] for each in (name, *others)])
+        branch.release()
+        most = max(unsaid)
+        return said - most - math.log(sum(math.exp(each - most) for each in unsaid))
+
+    async def _written(self, unread: Branch, prompt: PromptText, most: int) -> str:
+        """Return what the model writes behind another prompt; nobody sees it yet."""
+        options = replace(self._options, tool_choice="none", max_tokens=most, stop=(), temperature=0.0)
+        request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
+        ids = text_ids(prompt, self._table, request.special_tokens)
+        decoder = PromptDecoder(self._given_tools, replace(request, question_prompt=None), self._table, ids)
+        return (await decoder.decode(unread.at(self._prompt_ids, ids))).answer.content
 
     @cached_property
     def _answer_prompt(self) -> PromptText | None:
@@ -268,7 +330,12 @@ class PromptDecoder:
                 self._release(committing, orders, call)
                 if left_out:
                     return decoded._replace(left_out=call)
-                return self._question(ASKING.format(tool.spec.name) + "; ".join(asked), call, text, calls, answer)
+                assert asked is not None
+                # behind other calls it is only left out: their results come first
+                question = None if calls else asked
+                return DecodedPrompt(
+                    text, calls, answer, False, False, self._dialect, call, self._log_odds, None, False, question
+                )
             longer = before + self._format.render([Call(c.name, c.arguments) for c in (*calls, call)])
             if call.cut:
                 self._release(committing, orders, call)
@@ -420,16 +487,6 @@ class PromptDecoder:
     def _shown(self, ids: Sequence[int]) -> str:
         return self._table.special.shown(self._table.join(ids).decode(errors="replace"))
 
-    def _question(
-        self, asking: str, call: DecodedCall, text: str, calls: list[DecodedCall], answer: Answer
-    ) -> DecodedPrompt:
-        """Return what is said in place of a call. Behind other calls it is only left out: their results come first."""
-        behind = "" if calls else ("\n\n" if answer.content.strip() else "") + asking
-        fits = self._fits(text + behind)
-        if fits:
-            text, answer = text + behind, answer._replace(content=answer.content + behind)
-        return DecodedPrompt(text, calls, answer, not fits, False, self._dialect, call, self._log_odds)
-
     def _committed(self, named: Branch, orders: OrderDecoder, tool: CompiledTool, call: DecodedCall) -> Branch:
         """Return a branch that has read the voted call, as the model itself would write it.
 
@@ -529,6 +586,7 @@ class PromptDecoder:
             thinking=[Thinking(*map(bind, pair)) for pair in THINKING],
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
+            not_words=self._not_words,
         )
         if options.choice == "none":
             rules = replace(rules, suppressed=self._suppressed)
@@ -536,7 +594,7 @@ class PromptDecoder:
             rules = replace(rules, opener=call_format.trigger)
             if self._takes_dialects(branch):
                 dialects, keys = self._tools.dialects, self._tools.keys
-                suppressed = SuppressedCalls(self._table, dialects, keys)
+                suppressed = SuppressedCalls(dialects, keys)
                 rules = replace(rules, search=lambda: DialectSearch(dialects, keys), suppressed=suppressed)
             if call_format.trigger == call_format.start(0):
                 attempt = attempt_pattern(call_format)
@@ -553,7 +611,18 @@ class PromptDecoder:
             return None
         trigger = call_format.trigger
         attempt = attempt_pattern(call_format) if trigger == call_format.start(0) else None
-        return SuppressedCalls(self._table, self._tools.dialects, (), trigger, attempt, must_speak=True)
+        return SuppressedCalls(self._tools.dialects, (), trigger, attempt, must_speak=True)
+
+    @property
+    def _not_words(self) -> NotWords | None:
+        """What is no answer; None where nobody has spoken of a call, and where nobody knows who said what."""
+        messages, tools = self._request.conversation, self._request.tools
+        called = {call.name for message in messages for call in message.calls}
+        if not messages or not (len(tools) or called):
+            return None
+        said = [message.content for message in messages if message.role in ("user", "system")]
+        results = [message.content for message in messages if message.result_of is not None]
+        return NotWords(self._table, {*called, *(tool.name for tool in tools.tools)}, said, results)
 
     def _answer(self, text: str, grows: bool = False) -> Answer:
         text = self._table.special.shown(text)
@@ -573,6 +642,11 @@ class PromptDecoder:
 def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
     """Return whether a prompt ends with the turn that a chat template has opened: with a special token near its end."""
     return any(map(table.is_special, prompt_ids[-_TURN:]))
+
+
+def _suits(said: float, greeted: float) -> bool:
+    """Whether a tool suits by its log-odds against no tool, behind what was said and behind a greeting."""
+    return said > 11.5 or said - greeted > 12
 
 
 def _as_paragraph(text: str) -> str:

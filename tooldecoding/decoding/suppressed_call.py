@@ -52,14 +52,12 @@ class SuppressedCalls:
 
     def __init__(
         self,
-        table: TokenTable,
         dialects: Dialects,
         names: Collection[str] = (),
         own: str = "",
         attempt: "regex.Pattern[str] | None" = None,
         must_speak: bool = False,
     ) -> None:
-        self._table = table
         self._dialects = dialects
         self._names = names
         self._own = own
@@ -105,26 +103,28 @@ class SuppressedCalls:
             return None
         return attempt is None or match is not None
 
-    def otherwise(self, logits: NextTokenLogits) -> NextTokenLogits:
-        """Return the logits of the first token, without those of tokens that begin no sentence and no number.
 
-        Calls, lists of calls, tags and fences begin with other characters. Where the model is sure of a call, what is
-        left is noise, and parts of words are as likely as words: ``izr`` of Qwen2.5-Coder-0.5B, or ``JSONObject``.
-        """
-        pieces = [(piece or b"").strip() for piece in self._table.texts]
-        words = [n for n, piece in enumerate(pieces) if self._begins_sentence(n, piece)]
-        masked = torch.full_like(logits.logits, -torch.inf)
-        words = [n for n in words if n < len(masked)]
-        masked[words] = logits.logits[words]
-        return NextTokenLogits(masked) if words else logits
+def first_words(logits: NextTokenLogits, table: TokenTable) -> NextTokenLogits:
+    """Return the logits of an answer's first token, without those of tokens that begin no sentence and no number.
 
-    def _begins_sentence(self, token: int, piece: bytes) -> bool:
-        """Whether a token begins with a capital letter and goes on with small ones, or begins with a digit, or with
-        what is neither ASCII nor a letter that has capitals: ``¿``, ``今``, a part of a character."""
-        if not piece or piece[0] == _NO_TEXT or self._table.is_special(token):
-            return False
-        text = piece.decode(errors="ignore")
-        if not text:
-            return piece[0] >= 0x80
-        is_capital = text[0].isupper() and (len(text) == 1 or text[1:].islower())
-        return is_capital or text[0].isdigit() or not (text[0].isascii() or text[0].isupper() or text[0].islower())
+    Calls, lists of calls, tags and fences begin with other characters. Where the model is sure of a call, what is left
+    is noise, and parts of words are as likely as words: ``izr`` of Qwen2.5-Coder-0.5B, or ``JSONObject``.
+    """
+    pieces = [(piece or b"").strip() for piece in table.texts]
+    words = [n for n, piece in enumerate(pieces) if _begins_sentence(n, piece, table)]
+    masked = torch.full_like(logits.logits, -torch.inf)
+    words = [n for n in words if n < len(masked)]
+    masked[words] = logits.logits[words]
+    return NextTokenLogits(masked) if words else logits
+
+
+def _begins_sentence(token: int, piece: bytes, table: TokenTable) -> bool:
+    """Whether a token begins with a capital letter and goes on with small ones, or begins with a digit, or with what
+    is neither ASCII nor a letter that has capitals: ``¿``, ``今``, a part of a character."""
+    if not piece or piece[0] == _NO_TEXT or table.is_special(token):
+        return False
+    text = piece.decode(errors="ignore")
+    if not text:
+        return piece[0] >= 0x80
+    is_capital = text[0].isupper() and (len(text) == 1 or text[1:].islower())
+    return is_capital or text[0].isdigit() or not (text[0].isascii() or text[0].isupper() or text[0].islower())

@@ -51,6 +51,7 @@ _WRAPPERS: Final = (
     _Wrapper("phi4-mini", "functools", ""),
     _Wrapper("mistral-list", "[TOOL_CALLS]", ""),
     _Wrapper("llama3-json", "<|python_tag|>", ""),
+    _Wrapper("double-braces", "{", "}", each=True),  # as the template of Qwen2.5-Coder prints them
 )
 """A call may stand in any of these, anywhere in an answer; or in none, at its beginning."""
 
@@ -77,6 +78,7 @@ _BEGINNINGS: Final = (
     ("```json\n", '[{"name": "', '", "arguments": {'),
     ("```json\n", '[\n  {\n    "name": "', '",\n    "arguments": {'),
     ("<tool_call>\n", '{"name": "', '", "arguments": {'),
+    ("{", '{"name": "', '", "arguments": {'),
     ("<|tool_call|>", '[{"name": "', '", "arguments": {'),
 )
 """How calls begin most often: what stands before and behind a name. A tag counts if the tokenizer has its token."""

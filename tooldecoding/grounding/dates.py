@@ -116,6 +116,7 @@ def _calendar(field: str) -> Iterator[tuple[str, int]]:
 
 def date_said(date: Date, index: ConversationIndex) -> Span | None:
     """Return where a day was said: by day and month, by its day alone, by its weekday, or counted from today."""
+    today, index = _today(index.with_clock), index.without_clock
     for place in index.places(str(date.day)):
         near = index.around(place, _BESIDE)
         years = {word for word in near if word.isdecimal() and len(word) == 4}
@@ -127,7 +128,6 @@ def date_said(date: Date, index: ConversationIndex) -> Span | None:
         return span
     if span := _name_said(_day_names(), date.weekday, index):
         return span
-    today = _today(index)
     for words, days in _FROM_TODAY.items():
         meant = today and today + datetime.timedelta(days)
         fits = meant is None or (meant.month, meant.day) == (date.month, date.day)
@@ -180,6 +180,7 @@ def time_said(minutes: int, index: ConversationIndex) -> Span | None:
 
     ``minutes``: since midnight.
     """
+    index = index.without_clock
     if span := index.times.get(minutes % HALF_DAY):
         return span
     hour, minute = minutes // 60 % 12, minutes % 60

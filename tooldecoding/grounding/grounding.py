@@ -23,12 +23,12 @@ from tooldecoding.grounding.dates import date_said, read_dates, read_time, short
 from tooldecoding.grounding.index import ConversationIndex, Source, Span, is_spaceless, words_of, words_of_name
 from tooldecoding.grounding.numbers import number_said
 
-ASKING: Final = "Before I call {}, please tell me: "
-"""How a question begins that takes the place of a call."""
 _MOST_PARTS, _MOST_CHARACTERS, _MOST_WORDS, _MOST_DEPTH = 1000, 20_000, 400, 100
 """What is looked at of a value: so many parts, characters of a text, words of it one by one, and levels."""
 _HALF: Final = 0.5
 """A text is said if more of its words are."""
+_AROUND: Final = ".,;:!?()[]{}<>\"'`"
+"""What stands around a code and is none of it."""
 _SAY_NOTHING: Final = frozenset(
     words_of(
         "a all and any are as at be by can do does for from has have how i if in include includes included is it its "
@@ -43,6 +43,27 @@ _BESIDE: Final = 2
 _CODE: Final = regex.compile(r"(\p{L}{2,3})(?:[-_]\p{L}{2,4})?")
 """A code of a language, a country or a currency: ``es``, ``en-US``, ``USD``."""
 _PARTS: Final = regex.compile(r"\s?[,/]\s?")
+_IS_CODE: Final = regex.compile(
+    r"\p{L}[\p{L}\p{M}]*+[-_.]?\p{Nd}|\p{Nd}[-_]\p{L}|\p{Nd}\p{L}+[-_.]?\p{Nd}"  # P00913, BA-117
+    r"|[@/\\]|[\p{L}\p{Nd}]{2}\.\p{L}{2}|_\p{Nd}"  # an address, a path, a file, a domain
+)
+"""What a word has that is a code, an address or a path: those are said as a whole, or not at all."""
+_NO_CODE: Final = regex.compile(
+    r"\p{Lu}\p{L}+(?:/\p{Lu}[\p{L}_-]+)+|\d+[\p{L}°]{1,4}(?:/\p{L}{1,2})?|\p{L}{1,3}/\p{L}{1,3}"
+)
+"""A place (``Europe/Paris``), a number with its unit (``10km``, ``5m/s``), a unit (``km/h``)."""
+_DURATION: Final = regex.compile(r"P(?=T?\d)(?:\d{1,9}[YMWD])*(?:T(?:\d{1,9}[HMS])+)?")
+"""Of ISO 8601: ``PT30M``."""
+_NUMBERS: Final = regex.compile(r"\d+")
+_BETWEEN: Final = regex.compile(r"[/\\]+")
+_SCHEME: Final = regex.compile(r"\p{L}+://(?:www\.)?")
+_COMPOSED: Final = frozenset(
+    words_of(
+        "body caption comment content description headline label memo message note query reason subject summary text "
+        "title topic"
+    )
+)
+"""Words of keys whose texts people leave to the model: half of such a text is enough."""
 _TIME_OF_DATE: Final = regex.compile(r"\d[T ](\d{1,2}:\d{2})")
 _BOOLEANS: Final = {"true": True, "yes": True, "false": False, "no": False}
 _CONSENT: Final = regex.compile(
@@ -56,6 +77,9 @@ _FIRST_WORDS: Final = 2
 """Words of an answer among which one agrees; more, where it begins with what was proposed: *that sounds good*."""
 _CLAUSE: Final = regex.compile(r"[^.!?;,\n。！？，、]*[?？]?")
 _OF_WHAT_WAS_PROPOSED: Final = frozenset(["that", "that's", "it", "it's", "this", "everything", "all", "i", "i'd"])
+_OPEN_QUESTION: Final = regex.compile(
+    r"(?:^|[.!?\n]\s*)(?:what|how|which|when|where|who)\b(?! about\b)[^?\n]*\?\s*$", regex.IGNORECASE
+)
 _REFUSES: Final = regex.compile(
     r"\b(?:no(?! problem)|not|never|instead|but|nicht|kein|nein|non|pas|ne|нет|не)\b|n.t\b|不|[?？]$", regex.IGNORECASE
 )
@@ -83,7 +107,9 @@ class Grounding:
 
 
 def conversation_sources(messages: Sequence[Message]) -> list[Source]:
-    """Return the messages that count as said: of the assistant those that the user confirmed, without its questions.
+    """Return the messages that count as said: of the assistant those that the user confirmed.
+
+    An open question proposes nothing: *What should the date (such as 2024-01-01) be?*
 
     >>> proposed = [Message("assistant", "In celsius, right?"), Message("user", "Yes.")]
     >>> [source.text for source in conversation_sources(proposed)]
@@ -93,16 +119,11 @@ def conversation_sources(messages: Sequence[Message]) -> list[Source]:
     for number, message in reversed(list(enumerate(messages))):
         if message.role == "user":
             confirmed = _confirms(message.content)
-        if message.role != "assistant" or (confirmed and not is_question(message)):
+        if message.role != "assistant" or (confirmed and not _OPEN_QUESTION.search(message.content)):
             place = number if message.number is None else message.number
-            sources.append(Source(place, message.content, escaped=message.role == "tool"))
+            role = message.role
+            sources.append(Source(place, message.content, escaped=role == "tool", of_system=role == "system"))
     return sources[::-1]
-
-
-def is_question(message: Message) -> bool:
-    """Whether a message of the assistant asks in place of a call."""
-    before, between = ASKING.split("{}")
-    return before in message.content and between in message.content
 
 
 def _confirms(answer: str) -> bool:
@@ -256,21 +277,21 @@ def _said(key: str, value: Any, index: ConversationIndex, is_documented: bool) -
 
 def is_named(key: str, index: ConversationIndex) -> bool:
     """Whether all words of a key stand behind one that says how: *full volume* names it, *what time* does not."""
-    words = [index.form(word) for word in _telling_words(key)]
+    words = [index.form(word) for word in telling_words(key)]
     first = words[0] if words else ""
     befores = [index.words[place - 1] for place in index.places(first) if place]
     return all(map(index.places, words)) and any(word not in _SAY_NOTHING for word in befores)
 
 
-def _telling_words(key: str) -> list[str]:
-    """Return the words of a key, without those that say nothing if there are others."""
+def telling_words(key: str) -> list[str]:
+    """Return the words of a key or a name, without those that say nothing if there are others."""
     words = words_of_name(key)
     return [word for word in words if word not in _SAY_NOTHING] or words
 
 
 def _boolean_said(key: str, value: bool, index: ConversationIndex) -> Span | None:
     """Return where a word of a key was said, of ``has_live_music`` *live* or *music*; for true, without *no* beside."""
-    return _first_place(_telling_words(key), index, lambda near: not value or _NO.isdisjoint(near))
+    return _first_place(telling_words(key), index, lambda near: not value or _NO.isdisjoint(near))
 
 
 def _first_place(words: Sequence[str], index: ConversationIndex, fits: Callable[[list[str]], bool]) -> Span | None:
@@ -286,17 +307,43 @@ def _text_said(key: str, text: str, index: ConversationIndex, is_documented: boo
         return _boolean_said(key, _BOOLEANS[folded], index)
     if folded == "none":
         return _none_said(key, index)
+    dates, minutes = read_dates(text), read_time(text)
+    if dates or minutes is not None:
+        index = index.without_clock
     if span := index.phrase(words_of(text)) or index.phrase(words) or (None if words else index.text(text)):
         return None if len(words) == 1 and words[0] in _SAY_NOTHING and not is_documented else span
-    if dates := read_dates(text):
+    if dates:
         span = next((span for date in dates if (span := date_said(date, index))), None)
         clock = _TIME_OF_DATE.search(text)
         return span or (time_said(read_time(clock[1]) or 0, index) if clock else None)
-    if (minutes := read_time(text)) is not None:
+    if minutes is not None:
         return time_said(minutes, index)
     if (number := _number(text)) is not None:
         return number_said(number, index)
+    if _DURATION.fullmatch(text):
+        return next(filter(None, (number_said(int(number), index) for number in _NUMBERS.findall(text))), None)
+    if not is_documented and any(map(_is_code, codes := text.split()[:_MOST_WORDS])):
+        spans = [_whole_said(code, index) for code in codes if _is_code(code)]
+        if len(codes) == 1 or not all(spans):
+            return spans[0] if all(spans) else None
     return _most_said(key, text, words[:_MOST_WORDS], index) or _code_said(text, index) or index.initials(text)
+
+
+def _is_code(word: str) -> bool:
+    return _IS_CODE.search(word) is not None and not (_NO_CODE.fullmatch(word) or _CODE.fullmatch(word))
+
+
+def _whole_said(code: str, index: ConversationIndex) -> Span | None:
+    """Return where a code was said as a whole: ``BA117`` also as *BA 117*, a path by each of its parts.
+
+    ``reports/q2.txt`` is said by *q2.txt in the folder reports*, but ``tmp/largest_file`` not by *tmp*.
+    """
+    code = _SCHEME.sub("", code).strip(_AROUND)
+    if "@" in code:
+        return index.whole(code)
+    parts = [part for part in _BETWEEN.split(code) if part]
+    spans = [index.whole(part, spaced=len(parts) == 1) for part in parts]
+    return spans[-1] if spans and all(spans) else None
 
 
 def _most_said(key: str, text: str, words: Sequence[str], index: ConversationIndex) -> Span | None:
@@ -310,7 +357,9 @@ def _most_said(key: str, text: str, words: Sequence[str], index: ConversationInd
     # one character of a script without spaces says little: two together are a word
     found += [index.phrase(pair) for pair in pairwise(words) if all(map(is_spaceless, pair))]
     spans = [span for span in found if span]
-    return spans[0] if len(spans) > _HALF * len(found) else None
+    half = _HALF * len(found)
+    is_enough = len(spans) > half or (len(spans) == half and not _COMPOSED.isdisjoint(words_of_name(key)))
+    return spans[0] if spans and is_enough else None
 
 
 def _code_said(text: str, index: ConversationIndex) -> Span | None:
@@ -330,7 +379,7 @@ def _meanings_of_code(code: str) -> tuple[str, ...]:
     """Return the names of a language, a country or a currency, also in the language itself, and the currency's sign.
 
     >>> _meanings_of_code("es"), _meanings_of_code("USD")
-    (('Spanish', 'Spain', 'español'), ('US Dollar', '$'))
+    (('Spanish', 'Spain', 'español'), ('US Dollar', '$', 'Dollar'))
     """
     from babel import Locale, UnknownLocaleError
     from babel.numbers import get_currency_symbol
@@ -338,7 +387,7 @@ def _meanings_of_code(code: str) -> tuple[str, ...]:
     english, upper = Locale("en"), code.upper()
     names = [english.languages.get(code.lower()), english.territories.get(upper), english.currencies.get(upper)]
     if names[-1]:
-        names.append(get_currency_symbol(upper, english))
+        names += [get_currency_symbol(upper, english), names[-1].split()[-1]]  # yen
     with suppress(UnknownLocaleError, ValueError):
         names.append(Locale.parse(code.lower()).get_language_name())
     return tuple(name for name in names if name and name != upper)

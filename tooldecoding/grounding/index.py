@@ -20,6 +20,7 @@ _ASCII_WORD: Final = re.compile(r"[0-9]+|[A-Za-z]+")
 _ESCAPED_WORD: Final = re.compile(r"\\[^u]()|(\d+|(?:\\u[0-9A-Fa-f]{4}|[^\W\d_])+)")
 r"""The same of JSON with escapes, as results of tools are: ``Z\u00fcrich`` is a word, and *Rome* of ``in\nRome``."""
 _ESCAPE: Final = re.compile(r"\\u([0-9A-Fa-f]{4})")
+_RUN: Final = regex.compile(r"\p{Nd}+|[\p{L}\p{M}]+")
 _CAMEL: Final = regex.compile(r"(?<=\p{Ll})(?=\p{Lu})")
 _NO_MARKS: Final = str.maketrans("łđø\N{LATIN SMALL LETTER DOTLESS I}", "ldoi")
 """Letters that Unicode does not take apart."""
@@ -40,6 +41,10 @@ _FACTORS: Final = {
 TIME: Final = regex.compile(
     r"(?<![\d:.,-])(\d{1,2})(?:[:.h](\d{2})(?::\d{2})?)?\s?(?:([ap])\.?\s?m\b)?(?![\d:-])", regex.IGNORECASE
 )
+_CLOCK: Final = regex.compile(
+    r"[^.!?\n]*\b(?:today|now|date|time|day)\b[^.!?\n]*\d{4}[^.!?\n]*(?:\d:\d\d[^.!?\n]*)?", regex.IGNORECASE
+)
+"""A sentence that says what day it is."""
 _AT: Final = regex.compile(
     r"(?:\b(?:at|by|around|about|from|to|until|til|till|before|after|um|ab|à|vers|alle|a las|às|o|om|kl|в)\s+)$",
     regex.IGNORECASE,
@@ -61,11 +66,16 @@ _INITIALS: Final = range(2, 6)
 
 
 class Source(NamedTuple):
-    """A message that counts as said: its number in the conversation, its text, and whether that is JSON of a tool."""
+    """A message that counts as said.
+
+    ``message`` is its number in the conversation, ``escaped`` whether its text is JSON of a tool, ``of_system`` whether
+    the system says it.
+    """
 
     message: int
     text: str
     escaped: bool = False
+    of_system: bool = False
 
 
 class Span(NamedTuple):
@@ -74,6 +84,11 @@ class Span(NamedTuple):
     message: int
     start: int
     end: int
+
+
+def _blank(found: "regex.Match[str]") -> str:
+    """Return as many spaces, so that all else stays in its place."""
+    return " " * len(found[0])
 
 
 def plain(word: str) -> str:
@@ -111,6 +126,11 @@ def words_of_name(name: str) -> list[str]:
     return words_of(_CAMEL.sub(" ", name))
 
 
+def words_as_written(name: str) -> list[str]:
+    """Return the words of a key or a name in their own letters: of ``período_inicial`` *período* and *inicial*."""
+    return [match[0] for match in _WORD.finditer(_CAMEL.sub(" ", name))]
+
+
 def is_spaceless(word: str) -> bool:
     """Whether a word is a character of a script without spaces."""
     return len(word) == 1 and _SPACELESS.match(word) is not None
@@ -131,11 +151,12 @@ def _words_with_spans(source: Source) -> Iterator[tuple[str, int, int]]:
 class ConversationIndex:
     """Where each word and number of a conversation stands.
 
-    ``words``: all words, in sequence.
+    ``words``: all words, in sequence. ``with_clock``: the index of which this one is ``without_clock``, or itself.
     """
 
     def __init__(self, sources: Iterable[Source]) -> None:
         self.sources = tuple(sources)
+        self.with_clock = self
         self.words: list[str] = []
         self._spans: list[tuple[int, int, int]] = []
         self._places: dict[str, list[int]] = {}
@@ -145,6 +166,16 @@ class ConversationIndex:
                 self._places.setdefault(word, []).append(len(self.words))
                 self.words.append(word)
                 self._spans.append((source.message, start, end))
+
+    @cached_property
+    def without_clock(self) -> "ConversationIndex":
+        """The same without the sentences in which the system says what day it is: nobody has chosen that day."""
+        sources = [s._replace(text=_CLOCK.sub(_blank, s.text)) if s.of_system else s for s in self.sources]
+        if sources == [*self.sources]:
+            return self
+        without = ConversationIndex(sources)
+        without.with_clock = self
+        return without
 
     @cached_property
     def _texts(self) -> dict[int, str]:
@@ -184,7 +215,7 @@ class ConversationIndex:
         An hour alone is one behind *at* or before *o'clock*.
         """
         found: dict[int, Span] = {}
-        for message, text, _ in self.sources:
+        for message, text, *_ in self.sources:
             for match in TIME.finditer(text):
                 minutes = minutes_of(*match.groups())
                 start, end = match.span()
@@ -244,9 +275,23 @@ class ConversationIndex:
 
     def text(self, text: str) -> Span | None:
         """Return where a text stands as it is."""
-        for message, content, _ in self.sources:
+        for message, content, *_ in self.sources:
             if text and (start := content.find(text)) >= 0:
                 return Span(message, start, start + len(text))
+        return None
+
+    def whole(self, text: str, spaced: bool = False) -> Span | None:
+        """Return where a code stands, in any case, and no letter or digit beside it.
+
+        ``spaced``: whether white space, hyphens and points may part its letters and digits.
+        """
+        runs = _RUN.findall(text)
+        between = r"[\s._-]?" if spaced else ""
+        pattern = between.join(map(regex.escape, runs)) if spaced and runs else regex.escape(text)
+        found = regex.compile(rf"(?<![\p{{L}}\p{{Nd}}_]){pattern}(?![\p{{L}}\p{{Nd}}_])", regex.IGNORECASE)
+        for source in self.sources:
+            if match := found.search(source.text):
+                return Span(source.message, *match.span())
         return None
 
     def initials(self, text: str) -> Span | None:

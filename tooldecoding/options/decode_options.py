@@ -130,10 +130,11 @@ class DecodeOptions:
     optional_arguments: OptionalArguments = option(
         "grounded", "Which optional arguments a call keeps: all, or those that the conversation says."
     )
-    ask: Ask = option(
-        "never",
+    ask: Ask | None = option(
+        None,
         "What is asked back in place of a call: ungrounded, for required arguments that the conversation does not say; "
-        "unsure, where the call is below min_confidence; both.",
+        "unsure, where the call is below min_confidence; both; never.",
+        default_text="ungrounded for messages, where the model decides whether to call; else never",
     )
     never_ask: tuple[str, ...] = option(
         (), "An argument that the model may work out by itself.", metavar="[TOOL.]KEY", expected="keys"
@@ -155,8 +156,19 @@ class DecodeOptions:
         return "required" if self.tool_choice is None else self.tool_choice
 
     def in_conversation(self) -> Self:
-        """Return these options for messages: without a ``tool_choice``, the model decides."""
-        return replace(self, tool_choice="auto") if self.tool_choice is None else self
+        """Return these options for messages: the model decides, and what nobody said is asked for, unless they say."""
+        choice = self.tool_choice or "auto"
+        return replace(self, tool_choice=choice, ask=self.ask or ("ungrounded" if choice == "auto" else "never"))
+
+    @property
+    def asks_unsaid(self) -> bool:
+        """Whether a question takes the place of a call with a required argument that nobody said."""
+        return self.ask in ("ungrounded", "both")
+
+    @property
+    def asks_unsure(self) -> bool:
+        """Whether a question takes the place of a call below ``min_confidence``."""
+        return self.ask in ("unsure", "both")
 
     @property
     def asks_for_further_calls(self) -> bool:

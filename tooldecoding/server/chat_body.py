@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import Ask, Detail, OptionalArguments
 from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.server.exchange import ApiError
@@ -78,11 +79,15 @@ class Extension(Strict):
     max_thinking_tokens: Annotated[int, Field(ge=0, le=_MOST_TOKENS)] | None = None
     tokens: bool = False
 
-    def options(self, served: Ask) -> dict[str, Any]:
-        """Return the fields of ``DecodeOptions`` that are given, with ``ask`` over that of the server."""
+    def options(self, served: DecodeOptions) -> dict[str, Any]:
+        """Return the fields of ``DecodeOptions`` that are given, with ``ask`` over that of ``served``.
+
+        ``served``: the options of the server, with the request's tool choice.
+        """
         given = self.model_dump(exclude_none=True, exclude={"tokens", "require_grounded"})
-        unsure = self.min_confidence is not None or served in ("unsure", "both")
-        unsaid = served in ("ungrounded", "both") if self.require_grounded is None else self.require_grounded
+        served = served.in_conversation()
+        unsure = self.min_confidence is not None or served.asks_unsure
+        unsaid = served.asks_unsaid if self.require_grounded is None else self.require_grounded
         return given | {"ask": _ASK[unsure, unsaid]}
 
 

@@ -208,7 +208,7 @@ class RequestParser:
 
     def _options(self, body: ChatBody, choice: str) -> DecodeOptions:
         given: dict[str, Any] = {"tool_choice": choice}
-        given |= body.tooldecoding.options(self._decoder.options.ask)
+        given |= body.tooldecoding.options(changed(self._decoder.options, given))
         given |= body.model_dump(exclude_none=True, include={"temperature", "top_p", "seed"})
         if body.top_p is not None and body.temperature is None and not self._decoder.options.temperature:
             given["temperature"] = 1.0  # OpenAI's default: who names top_p wants to sample

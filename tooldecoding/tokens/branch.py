@@ -313,6 +313,17 @@ class Branch:
         self.write(trie.texts[place][node.written :])
         return trie.numbers[place], probability
 
+    async def logprobs(self, texts: Sequence[str]) -> list[float]:
+        """Return the natural log-probability of each text behind the pending one, in the tokenizer's own tokens.
+
+        Nothing is written. The engine must be able to drop tokens.
+        """
+        paths = [self.pending.tokens(text.encode()) for text in texts]
+        first = await self.fed.compute()
+        behind = await self.fed.behind([path[:-1] for path in paths])
+        pairs = zip(paths, behind, strict=True)
+        return [sum(map(NextTokenLogits.logprob, (first, *known), path)) for path, known in pairs]
+
     def _decide(self, label: Label) -> None:
         """Note that the model decides here; the first decision at a place gives the label."""
         if self.decided == "forced":
