@@ -191,6 +191,10 @@ class ToolSpec:
         What a schema says of several arguments together; checked when a call is finished.
     returns : tuple of str
         The keys of the tool's result, if they are documented.
+    reads : bool or None
+        Whether it only reads: ``readOnlyHint`` of MCP's annotations; None if that is not said.
+    destroys : bool
+        Whether what it does cannot be undone: ``destructiveHint`` of MCP's annotations, or ``destructive``.
     """
 
     name: str
@@ -202,6 +206,8 @@ class ToolSpec:
     source: Source | None = field(default=None, compare=False)
     conditions: SchemaConstraint | None = field(default=None, compare=False, repr=False)
     returns: tuple[str, ...] = field(default=(), compare=False)
+    reads: bool | None = field(default=None, compare=False)
+    destroys: bool = field(default=False, compare=False)
 
     @property
     def unenforced(self) -> tuple[str, ...]:

@@ -16,6 +16,26 @@ Tools = str | Mapping[str, Any] | Sequence[Any] | Callable[..., Any] | LookupDic
 
 
 @dataclass(frozen=True)
+class PromptsBeside:
+    """Other prompts of the same conversation.
+
+    Attributes
+    ----------
+    question : callable
+        Returns the prompt behind which the model asks for what nobody said: takes the name of a tool, and the paths of
+        the missing arguments with their descriptions.
+    instead : callable
+        Returns the same prompt for one message of the user, which it takes, in the place of the conversation.
+    requested : callable
+        Returns the same prompt up to the last message of the user.
+    """
+
+    question: Callable[[str, Sequence[tuple[str, str]]], PromptText]
+    instead: Callable[[str], PromptText]
+    requested: Callable[[], PromptText]
+
+
+@dataclass(frozen=True)
 class Request:
     """One prompt to decode.
 
@@ -41,11 +61,8 @@ class Request:
     answer_prompt : callable, optional
         Returns the prompt without tools of a conversation in which the model need not call: it answers behind that if
         the call that it would make is left out, or it would end without a word. None elsewhere.
-    question_prompt : callable, optional
-        Returns the prompt behind which the model asks for what nobody said: takes the name of a tool, and the paths of
-        the missing arguments with their descriptions.
-    neutral_prompt : callable, optional
-        Returns the same prompt for a greeting in the place of the conversation.
+    beside : PromptsBeside, optional
+        Other prompts of the same conversation, behind which it is decided whether a call, a question or words are due.
     json_answer : Request, optional
         What is decoded in the place of an answer in words, behind ``answer_prompt``: one in JSON.
     """
@@ -59,8 +76,7 @@ class Request:
     conversation: tuple[Message, ...] = ()
     prompt_for: PromptFor | None = None
     answer_prompt: Callable[[], PromptText] | None = None
-    question_prompt: Callable[[str, Sequence[tuple[str, str]]], PromptText] | None = None
-    neutral_prompt: Callable[[], PromptText] | None = None
+    beside: PromptsBeside | None = None
     json_answer: "Request | None" = None
 
     @property

@@ -26,7 +26,7 @@ from tooldecoding.formats.named_json import HARMONY
 from tooldecoding.formats.thinking import is_open
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Detail
-from tooldecoding.request import Request, Tools
+from tooldecoding.request import PromptsBeside, Request, Tools
 from tooldecoding.result import DecodeResult
 from tooldecoding.tokens.guarded_text import PromptText, control_texts
 
@@ -88,10 +88,16 @@ def chat_request(
 
         return conversation_prompt(conversation, [], profile, tokenizer, instruct)
 
-    def neutral_prompt() -> PromptText:
+    def instead(said: str) -> PromptText:
         system = [message for message in conversation.messages[:1] if message.role == "system"]
-        greeting = Conversation((*system, Message("user", "Hello!")))
-        return prompt(documentation, options.documentation, instead=greeting)
+        return prompt(documentation, options.documentation, instead=Conversation((*system, Message("user", said))))
+
+    def requested() -> PromptText:
+        messages = conversation.messages
+        end = max(
+            (number for number, message in enumerate(messages, 1) if message.role == "user"), default=len(messages)
+        )
+        return prompt(documentation, options.documentation, instead=Conversation(messages[:end]))
 
     only_answers = options.tool_choice == "none" and len(documentation.lookup)
     return Request(
@@ -103,8 +109,7 @@ def chat_request(
         conversation=conversation.messages,
         prompt_for=None if only_answers else documentation.prompts_of_one(options.documentation, prompt),
         answer_prompt=answer_prompt if options.tool_choice == "auto" else None,
-        question_prompt=None if only_answers else question_prompt,
-        neutral_prompt=neutral_prompt if options.tool_choice == "auto" else None,
+        beside=None if only_answers else PromptsBeside(question_prompt, instead, requested),
     )
 
 
@@ -132,8 +137,7 @@ def dialogue_request(
     return replace(
         request,
         answer_prompt=None,
-        question_prompt=None,
-        neutral_prompt=None,
+        beside=None,
         prompt=go_on(request.text),
         prompt_for=prompt_for and (lambda name: go_on(prompt_for(name))),
     )

@@ -3,7 +3,7 @@
 import codecs
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -105,6 +105,9 @@ class TextRules:
         Calls that may not be made: an answer that begins with one goes back, and begins with words.
     not_words : NotWords, optional
         What is no answer: behind a sentence it ends the text, else the answer goes back, and on with words.
+    before_words : callable, optional
+        Is awaited, once, where the answer is certain to begin with words, and before they are shown. If it returns
+        true, the text ends before them.
     """
 
     opener: str = ""
@@ -119,6 +122,7 @@ class TextRules:
     search: Callable[[], DialectSearch] | None = None
     suppressed: SuppressedCalls | None = None
     not_words: NotWords | None = None
+    before_words: Callable[[], Awaitable[bool]] | None = None
 
 
 @dataclass
@@ -177,6 +181,7 @@ class TextMode:
         self._doubt: _First | None = None
         self._words_to = 0  # up to here the answer is words
         self._returned = 0
+        self._asks_before_words = rules.before_words
 
     async def write(
         self, text_limit: Limit, thinking_limit: Limit = lambda: 0, room: Limit = lambda: sys.maxsize
@@ -204,6 +209,8 @@ class TextMode:
                     choose = self._choose_words
                     continue
                 result, cut = await self._in_dialect(before, ended=True), False
+                if result is None and self._answer.strip() and await self._before_words():
+                    result = FreeText(_text(self._written[: self._begin]))
                 break
             self._written += pick.piece
             otherwise = await self._begins_otherwise(before)
@@ -223,6 +230,9 @@ class TextMode:
             result = result or left or None
             if result:
                 break
+            if self._are_words() and await self._before_words():
+                result = FreeText(_text(self._written[: self._begin]))
+                break
             self._branch.take(pick, "free")
             self._show_text()
             thinking = self._begun_thinking()
@@ -233,6 +243,14 @@ class TextMode:
         if result is None and not self._thinks and (end := self._stop_place()) >= 0:
             return FreeText(_text(self._written[:end]))
         return result or FreeText(_text(self._written[:kept]), cut=cut)
+
+    def _are_words(self) -> bool:
+        """Whether the answer is certain to begin with words."""
+        return bool(self._written[self._begin : self._possible_call].strip())
+
+    async def _before_words(self) -> bool:
+        ask, self._asks_before_words = self._asks_before_words, None
+        return ask is not None and await ask()
 
     @property
     def branch(self) -> Branch:

@@ -3,7 +3,6 @@
 For each call: choose a tool, decode its orders, vote, commit the voted call, go on.
 """
 
-import math
 import sys
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
@@ -12,8 +11,8 @@ from typing import Final, NamedTuple
 
 from lookup.dictionary import ParameterSpec
 from lookup.grammar.literal_values import render_value
-from lookup.grammar.notations import is_json
 from tooldecoding.chat.prompt_tokens import text_ids
+from tooldecoding.decoding.call_or_answer import CallOrAnswer
 from tooldecoding.decoding.compiled_tools import CompiledTool, CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
@@ -97,9 +96,6 @@ class DecodedPrompt(NamedTuple):
 
 _ASKED_FOR: Final = 512
 """Most tokens of a value in a further call that the model is asked for; if one is cut, the call is left out."""
-_QUESTION: Final = 48
-"""Most tokens of a question."""
-_NO_TOOL: Final = ("none", "no_tool", "answer")
 _RATHER_RIGHT: Final = 0.5
 """A call that is less likely right is left out: the first one of an answer that may do without, if nobody said one of
 its arguments; a further one if nobody said any."""
@@ -149,6 +145,8 @@ class PromptDecoder:
         """What has read nothing, for an engine that cannot drop the first prompt."""
         self._unread: Branch | None = None
         """What the answer may be written on, where one without tools may be due."""
+        self._instead: DecodedPrompt | None = None
+        """The call that is made in place of words."""
         self._opened_thinking = is_open(self._shown(prompt_ids[-_TAIL:]))
         self._only = None if options.choice in TOOL_CHOICES else options.choice
         """The name of the tool that must be called."""
@@ -158,7 +156,7 @@ class PromptDecoder:
         branch.draft_tokens = self._options.draft_tokens
         if self._request.prompt_for is not None and not branch.fed.engine.can_roll_back:
             self._blank = branch.fed.fork()
-        if self._request.answer_prompt is not None:
+        if self._request.answer_prompt is not None or self._request.beside is not None:
             self._unread = branch.unread()
         if self._options.asks_for_further_calls and self._next_call(1) is not None:
             branch, asking = await branch.forks(2, beginning=Beginning(self._format.start(0).encode(), ""))
@@ -170,67 +168,70 @@ class PromptDecoder:
                 self._as_list.release()
         unread = self._unread
         if decoded.question is not None:
-            decoded = await self._asked(decoded, decoded.question, unread)
+            decoded = await self._asked(decoded, decoded.question)
         if unread is None:
             return decoded
         if self._answering is not None and not decoded.calls and not decoded.asked:
             return await self._answered_in_json(unread, self._answering, decoded)
+        left_out = None if decoded.calls or decoded.cut else decoded.left_out
+        if left_out and self._answered_calls and await self._call_in_place_of_words():
+            assert self._instead is not None
+            decoded = self._made_instead(self._instead, decoded)
         says = not decoded.left_out and decoded.answer.content.strip()
         if says or decoded.calls or decoded.asked or decoded.cut or self._answer_prompt is None:
             unread.release()
             return decoded
         return await self._answered(unread, self._answer_prompt, decoded)
 
-    async def _asked(self, decoded: DecodedPrompt, question: Question, unread: Branch | None) -> DecodedPrompt:
-        """Say the question in place of the call, or leave the call out if its tool does not suit what was said."""
-        asked = decoded.asked
+    async def _asked(self, decoded: DecodedPrompt, question: Question) -> DecodedPrompt:
+        """Say the question in place of the call, or make another one, or leave it out if its tool does not suit."""
+        asked, beside, said = decoded.asked, self._beside, question.text
         assert asked is not None
-        if unread is not None and self._answer_prompt is not None and not await self._suits(unread, asked.name):
-            return decoded._replace(asked=None, question=None, left_out=asked)
-        written = None
-        if unread is not None and self._request.question_prompt is not None and not question.is_unsure:
-            prompt = self._request.question_prompt(asked.name, question.missing)
-            written = question.naming(await self._written(unread.unread(), prompt, _QUESTION))
-        said = _as_paragraph(decoded.answer.content) + (written or question.text)
-        text = _as_paragraph(decoded.text) + (written or question.text)
+        if beside is not None:
+            if self._may_answer and not await beside.suits(asked.name, self._format):
+                return decoded._replace(asked=None, question=None, left_out=asked)
+            if self._may_answer and (made := await beside.giving(asked, question, self._format)):
+                return self._made_instead(made, decoded)
+            said = await beside.question(asked.name, question)
+        text, content = _as_paragraph(decoded.text) + said, _as_paragraph(decoded.answer.content) + said
         if not self._fits(text):
             return decoded._replace(question=None, cut=True)
-        return decoded._replace(text=text, answer=decoded.answer._replace(content=said), question=None)
+        return decoded._replace(text=text, answer=decoded.answer._replace(content=content), question=None)
 
-    async def _suits(self, unread: Branch, name: str) -> bool:
-        """Whether a tool suits the conversation, so that the user can be asked for what its call misses.
+    def _made_instead(self, made: DecodedPrompt, before: DecodedPrompt) -> DecodedPrompt:
+        """Return what was decoded with another call in the place of what was not said."""
+        text = before.text + made.text
+        if not self._fits(text):
+            return before._replace(cut=True, question=None)
+        if self._stream is not None:
+            for call in made.calls:
+                self._stream.voted(call.shown(self._table.special.shown))
+        return before._replace(
+            text=text, calls=made.calls, dialect=made.dialect, asked=None, question=None, left_out=None
+        )
 
-        Its name is weighed against those of no tool, behind the conversation and behind a greeting: *What is the
-        capital of Australia?* asks for no weather, though ``get_weather`` may be the only tool.
-        """
-        neutral = self._request.neutral_prompt
-        if neutral is None or not unread.fed.engine.can_roll_back:
-            return True
-        ids = text_ids(neutral(), self._table, self._request.special_tokens)
-        branches = [unread.unread(), unread.unread().at(self._prompt_ids, ids)]
-        said, greeted = await together([self._no_tool_log_odds(branch, name) for branch in branches])
-        return _suits(said, greeted)
+    async def _call_in_place_of_words(self) -> bool:
+        """Decode the call that is due where the model begins to answer in words; whether there is one."""
+        if self._beside is not None and self._may_answer:
+            self._instead = await self._beside.wanted(self._format)
+        return self._instead is not None
 
-    async def _no_tool_log_odds(self, branch: Branch, name: str) -> float:
-        """Return the natural log-odds of a tool against names of no tool, behind a prompt."""
-        own = self._format
-        opener, bracket = own.start(0), own.bracket_of(0)
-        if self._dialect is not None and is_json(own.notation):
-            opener, bracket = '{"name": "', '"'  # in whatever white space and fence the model has begun
-        branch.write(opener)
-        others = [none for none in _NO_TOOL if none not in self._tools.keys]
-        said, *unsaid = await branch.logprobs([each + bracket[:1] for each in (name, *others)])
-        branch.release()
-        most = max(unsaid)
-        return said - most - math.log(sum(math.exp(each - most) for each in unsaid))
+    @property
+    def _may_answer(self) -> bool:
+        """Whether the model may answer in words, too."""
+        return self._options.choice == "auto"
 
-    async def _written(self, unread: Branch, prompt: PromptText, most: int) -> str:
-        """Return what the model writes behind another prompt; nobody sees it yet."""
-        options = replace(self._options, tool_choice="none", max_tokens=most, stop=(), temperature=0.0)
-        request = replace(self._request, prompt=prompt, options=options, prompt_for=None, answer_prompt=None)
-        ids = text_ids(prompt, self._table, request.special_tokens)
-        decoder = PromptDecoder(self._given_tools, replace(request, question_prompt=None), self._table, ids)
-        return (await decoder.decode(unread.at(self._prompt_ids, ids))).answer.content
+    @cached_property
+    def _beside(self) -> CallOrAnswer | None:
+        """What decides behind other prompts; None where there are none."""
+        if self._request.beside is None or self._unread is None:
+            return None
+
+        async def decode(request: Request, prompt_ids: Sequence[int], branch: Branch) -> DecodedPrompt:
+            return await PromptDecoder(self._given_tools, request, self._table, prompt_ids).decode(branch)
+
+        request, unread = self._request, self._unread
+        return CallOrAnswer(self._given_tools, request, self._table, self._prompt_ids, unread, decode)
 
     @cached_property
     def _answer_prompt(self) -> PromptText | None:
@@ -288,6 +289,8 @@ class PromptDecoder:
     async def _decode(self, branch: Branch) -> DecodedPrompt:
         written = await self._free_text(branch)
         answer = self._answer(written.text)
+        if self._instead is not None:
+            return self._made_instead(self._instead, DecodedPrompt(written.text, [], answer))
         if written.branch is None:
             return DecodedPrompt(written.text, [], answer, written.cut)
         if self._stream is not None:
@@ -325,7 +328,7 @@ class PromptDecoder:
                 committing, branch = [branch], filling
             call = await self.decode_call(tool, orders, branch, optional, name_confidence)
             asked = to_ask(call, self._request.conversation, tool.spec, self._options)
-            left_out = self._is_left_out(call, number, bool(asked))
+            left_out = self._is_left_out(call, number, bool(asked)) or not await self._is_due(call, number)
             if left_out or asked:
                 self._release(committing, orders, call)
                 if left_out:
@@ -402,6 +405,12 @@ class PromptDecoder:
         if number > 0:
             return (self._asked_for or is_unlikely) and call.is_ungrounded
         return is_unlikely and bool(call.ungrounded) and not is_asked and self._answer_prompt is not None
+
+    async def _is_due(self, call: DecodedCall, number: int) -> bool:
+        """Whether the first call behind results is one that the user's request wants."""
+        if number or not self._may_answer or self._beside is None or call.cut:
+            return True
+        return await self._beside.is_due(call, self._format)
 
     def _filling(self, branch: Branch, tool: CompiledTool) -> Branch | None:
         """Return a branch behind the prompt that shows the chosen tool alone, in full; None if the prompt shows all.
@@ -587,6 +596,7 @@ class PromptDecoder:
             opened_thinking=self._opened_thinking and Thinking(*map(bind, self._opened_thinking)),
             chat=ends_as_chat(self._prompt_ids, self._table),
             not_words=self._not_words,
+            before_words=self._call_in_place_of_words if self._may_answer and self._beside is not None else None,
         )
         if options.choice == "none":
             rules = replace(rules, suppressed=self._suppressed)
@@ -642,11 +652,6 @@ class PromptDecoder:
 def ends_as_chat(prompt_ids: Sequence[int], table: TokenTable) -> bool:
     """Return whether a prompt ends with the turn that a chat template has opened: with a special token near its end."""
     return any(map(table.is_special, prompt_ids[-_TURN:]))
-
-
-def _suits(said: float, greeted: float) -> bool:
-    """Whether a tool suits by its log-odds against no tool, behind what was said and behind a greeting."""
-    return said > 11.5 or said - greeted > 12
 
 
 def _as_paragraph(text: str) -> str:

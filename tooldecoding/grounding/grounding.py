@@ -310,6 +310,8 @@ def _text_said(key: str, text: str, index: ConversationIndex, is_documented: boo
     dates, minutes = read_dates(text), read_time(text)
     if dates or minutes is not None:
         index = index.without_clock
+        if "id" in words_of_name(key):
+            return None  # a day or a time is the id of nothing
     if span := index.phrase(words_of(text)) or index.phrase(words) or (None if words else index.text(text)):
         return None if len(words) == 1 and words[0] in _SAY_NOTHING and not is_documented else span
     if dates:

@@ -250,6 +250,7 @@ def _owner(data: Data) -> str:
 def _tool(data: Data, parameters: tuple[ParameterSpec, ...], reader: PropertyReader, collection: str = "") -> ToolSpec:
     description = read_description(data, _owner(data))
     notes = tuple(reader.notes)
+    hints: Data = data["annotations"] if isinstance(data.get("annotations"), Mapping) else {}
     return ToolSpec(
         read_name(data),
         description,
@@ -258,6 +259,8 @@ def _tool(data: Data, parameters: tuple[ParameterSpec, ...], reader: PropertyRea
         notes=notes,
         conditions=reader.conditions,
         returns=_returned_keys(data),
+        reads=hints.get("readOnlyHint") if isinstance(hints.get("readOnlyHint"), bool) else None,
+        destroys=hints.get("destructiveHint") is True or data.get("destructive") is True,
     )
 
 
