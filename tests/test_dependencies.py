@@ -15,7 +15,9 @@ from test_layers import FILES, LAYERS, ROOT, imported, nodes
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {*LAYERS, "__future__"}
-IMPORTED_AS = {"pyyaml": "yaml", "llama-cpp-python": "llama_cpp"}
+IMPORTED_AS = {
+    "pyyaml": "yaml", "llama-cpp-python": "llama_cpp", "openai-agents": "agents", "pydantic-ai-slim": "pydantic_ai",
+}  # fmt: skip
 
 
 def names(requirements: list[str]) -> set[str]:
@@ -48,6 +50,7 @@ def test_what_a_file_imports_is_declared(file: Path) -> None:
     }  # fmt: skip
     found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]
     extras = ("eval",) if file.is_relative_to(ROOT / "eval") else found[-1] if found else ()
+    extras += ("agents",) if file.is_relative_to(ROOT / "eval" / "agents") else ()
     assert foreign(file) <= CORE.union(*(EXTRAS[extra] for extra in extras))
     assert set(loaded_by_name(file)) <= EXTRAS["bench"]
 

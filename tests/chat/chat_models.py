@@ -81,10 +81,10 @@ def _parts(marks: tuple[str, ...]) -> tuple[Any, Any]:
 def decoder_of(
     chat_template: str | dict[str, str] | None, marks: tuple[str, ...] = (), **options: Any
 ) -> SyntheticDecoder:
-    """A decoder whose tokenizer has a chat template, and tokens for marks; few orders and short values."""
+    """A decoder whose tokenizer has a chat template, and tokens for marks; few orders, short values, no questions."""
     tokenizer, model = _parts(marks)
     tokenizer.chat_template = chat_template
-    return SyntheticDecoder(model, tokenizer, **{"order_limit": 2, "max_value_tokens": 6, **options})
+    return SyntheticDecoder(model, tokenizer, **{"order_limit": 2, "max_value_tokens": 6, "ask": "never", **options})
 
 
 def random_logits(decoder: SyntheticDecoder, seed: int) -> None:

@@ -246,7 +246,7 @@ class TestCommand:
             stdin = StringIO(typed or "")
             stdin.isatty = lambda: typed is not None  # type: ignore[method-assign]
             monkeypatch.setattr("sys.stdin", stdin)
-            return cli("agent", "--mcp", SERVER, "--prompt", "Go.", *arguments)
+            return cli("agent", "--mcp", SERVER, "--prompt", "Go.", "--ask", "never", *arguments)
 
         return run
 
@@ -294,7 +294,7 @@ class TestCommand:
     @pytest.mark.parametrize(("typed", "code", "ran"), [(None, 3, False), ("hello\n", 0, True), ("\n", 3, False)])
     def test_what_nobody_said_is_asked_for(self, run: Any, typed: str | None, code: int, ran: bool) -> None:
         done = run(ECHO, "--ask", "ungrounded", "--allow", "echo", typed=typed)
-        assert "please tell me: text" in done.out and done.code == code, done.err
+        assert "What should the text be?" in done.out and done.code == code, done.err
         assert ("← hello" in done.out) is ran and ("nobody to answer" in done.err) is not ran
 
     def test_what_is_printed_and_an_exit_code_for_no_answer(self, run: Any, cli: Cli) -> None:
@@ -313,7 +313,8 @@ class TestCommand:
             monkeypatch.setattr(f"tooldecoding.cli.{command}.load_decoder", lambda command, cache: decoder)
         says(decoder, ECHO)
         server = shlex.join(mcp_answering([*GOOD, *BAD.values()], {"echo": {"content": []}}))
-        for command in ("agent --yes --prompt Go.", "decode --template chat --prompt Go.", "lookup"):
+        quiet = "--ask never --prompt Go."
+        for command in (f"agent --yes {quiet}", f"decode --template chat {quiet}", "lookup"):
             ran = cli(*command.split(), "--json", "--mcp", server)
             assert ran.code == 0 and "echo" in ran.out, (command, ran.err)
             left_out = [line for line in ran.err.splitlines() if "left out" in line]

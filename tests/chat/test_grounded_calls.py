@@ -99,7 +99,7 @@ def test_a_required_argument_that_nobody_said_is_marked_and_asked_for(decoder):
     reply = ask(decoder, "What is the weather?", ask="ungrounded")
     assert reply.message == {
         "role": "assistant",
-        "content": "Before I call weather, please tell me: city (Name of the city)",
+        "content": "What should the city (Name of the city) be?",
     }
     assert reply.finish_reason == "stop" and reply.result.asked and reply.result.asked.arguments == {"city": "Rome"}
     assert reply.to_json("x")["asked"]["ungrounded"] == ["city"] and reply.valid
@@ -113,13 +113,14 @@ def test_an_unsure_call_is_asked_for_once(decoder):
     least = made.confidence() + 1e-6
     for kind in ("unsure", "both"):
         reply = ask(decoder, "The weather in Rome.", answer=answer, ask=kind, min_confidence=least)
-        assert reply.content == 'Before I call weather, please tell me: city (is it "Rome"?)'
+        assert reply.content == 'Should city be "Rome"?'
         assert reply.result.asked and reply.result.asked.is_unsure
     assert ask(decoder, "The weather?", answer=answer, ask="ungrounded", min_confidence=0.0).result.asked
     doubtful = replace(made, name_confidence=0.1, min_confidence=0.9)
     options, tool = DecodeOptions(ask="unsure", never_ask=("city",)), extract([TOOL])["weather"]
-    assert to_ask(doubtful, [], tool, options) == ['whether you want that ({"city": "Rome"})']
-    assert to_ask(replace(doubtful, name_confidence=1.0), [], tool, options) == to_ask(doubtful, [], tool, options)
+    asked = to_ask(doubtful, [], tool, options)
+    assert asked and asked.text == 'Do you want me to call weather, with {"city": "Rome"}?'
+    assert to_ask(replace(doubtful, name_confidence=1.0), [], tool, options) == asked
     assert ask(decoder, "The weather in Rome.", answer=answer, ask="unsure", min_confidence=least - 2e-6).calls
     messages = [{"role": "user", "content": "The weather in Rome."}, reply.message, {"role": "user", "content": "Yes."}]
     assert decoder.chat(messages, [TOOL], "required", ask="unsure", min_confidence=1.0).calls
@@ -147,7 +148,7 @@ def test_a_stream_has_the_question_as_content(decoder):
         asked = [{"role": "user", "content": "The weather?"}]
         *pieces, whole = decoder.stream(asked, [TOOL], choice, ask="ungrounded")
         assert not [piece for piece in pieces if isinstance(piece, CallPiece)]
-        assert "".join(piece.text for piece in pieces) == whole.content and "please tell me" in whole.content
+        assert "".join(piece.text for piece in pieces) == whole.content and "What should the city" in whole.content
 
 
 @pytest.mark.parametrize("before", ["", "Let me see.\n"])
@@ -171,7 +172,7 @@ def test_it_asks_once(decoder):
     says(decoder, lambda prompt: INVENTED)
     messages = [{"role": "user", "content": "What is the weather?"}]
     first = decoder.chat(messages, [TOOL], "required", ask="ungrounded")
-    partly = {"role": "assistant", "content": "Before I call weather, please tell me: capacity (of what?)"}
+    partly = {"role": "assistant", "content": "What should the capacity be?"}
     again = decoder.chat([*messages, partly, messages[0]], [TOOL], "required", ask="ungrounded")
     assert not again.calls, "another key with these letters was asked for"
     messages += [first.message, {"role": "user", "content": "Where I was born."}]
@@ -206,7 +207,7 @@ def test_an_agent_asks_and_goes_on_with_the_answer(decoder):
     says(decoder, lambda prompt: "Sunny." if "[tool]" in prompt else call("weather", city="Rome"))
     agent = Agent(decoder, [weather])
     said, end = agent.run("What is the weather?", ask="ungrounded")
-    assert said.content == "Before I call weather, please tell me: city (The city.)" and end == Event("end", "question")
+    assert said.content == "What should the city (The city) be?" and end == Event("end", "question")
     assert [each.kind for each in agent.run("In Rome.", ask="ungrounded")] == ["call", "result", "text", "end"]
 
 

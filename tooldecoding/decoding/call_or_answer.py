@@ -48,8 +48,8 @@ _REQUESTED_READING: Final = 4.0
 """… of a tool that changes nothing …"""
 _STILL_OPEN: Final = 5.5
 """… and above this behind the results."""
-_GIVES: Final = 3.0
-"""Above this a tool gives what an argument is described as."""
+_MORE: Final = 4.0
+"""A call that the model did not write is so much likelier than behind a greeting: short names are likely anywhere."""
 _QUESTION_TOKENS: Final = 48
 _VALUE_TOKENS: Final = 512
 _WANTED_READING: Final = 7.5
@@ -133,8 +133,8 @@ class CallOrAnswer:
                 continue
             branch = self._at(self._beside.instead(f"{about or path}?"))
             name, odds = await self._likeliest(branch, reading, call_format)
-            made = await self._made(name) if odds > _GIVES else None
-            if made is not None:
+            greeted = await self._log_odds(self._at(self._beside.instead(_GREETING)), name, call_format)
+            if odds - greeted > _MORE and (made := await self._made(name)):
                 return made
         return None
 
@@ -144,20 +144,18 @@ class CallOrAnswer:
             return None
         called = {name for name, _ in self._called}
         left = [tool.spec for tool in self._tools.tools if tool.spec.name not in called]
-        if not called:
-            name, odds = await self._likeliest(self._unread.unread(), left, call_format)
-            reads = only_reads(self._tools[name].spec)
-            return await self._made(name) if odds > (_WANTED_READING if reads else _WANTED) else None
         while left:
             name, odds = await self._likeliest(self._unread.unread(), left, call_format)
-            if odds <= _STILL_OPEN:
+            reads = only_reads(self._tools[name].spec)
+            least = _STILL_OPEN if called else _WANTED_READING if reads else _WANTED
+            if odds <= least:
                 return None
-            left = [spec for spec in left if spec.name != name]
-            least = _REQUESTED_READING if only_reads(self._tools[name].spec) else _REQUESTED
-            if await self._log_odds(self._at(self._beside.requested()), name, call_format) > least:
-                made = await self._made(name)
-                if made is not None:
-                    return made
+            requested = await self._log_odds(self._at(self._beside.requested()), name, call_format) if called else odds
+            greeted = await self._log_odds(self._at(self._beside.instead(_GREETING)), name, call_format)
+            is_requested = not called or requested > (_REQUESTED_READING if reads else _REQUESTED)
+            if is_requested and requested - greeted > _MORE and (made := await self._made(name)):
+                return made
+            left = [spec for spec in left if called and spec.name != name]
         return None
 
     async def is_due(self, call: DecodedCall, call_format: CallFormat) -> bool:

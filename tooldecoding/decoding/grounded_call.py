@@ -224,10 +224,10 @@ def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, optio
         if doubted and not call.doubts_tool:
             unsure = [_which(p) for p in doubted if p.key not in missing]
         else:
-            unsure = [f"Do you want me to {in_words(tool.name)}{_shown_arguments(call)}?"]
+            unsure = [f"Do you want me to call {in_words(tool.name)}{_shown_arguments(call)}?"]
     if not missing and not unsure:
         return None
-    texts = [_what(missing)] * bool(missing) + unsure
+    texts = [*([_what(missing)] if missing else []), *unsure]
     return Question(tuple(missing.items()), " ".join(texts), bool(unsure))
 
 

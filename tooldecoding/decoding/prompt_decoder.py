@@ -397,7 +397,7 @@ class PromptDecoder:
 
         ``is_asked``: whether a question would stand in its place.
         """
-        if self._unread is not None and call.identity in self._answered_calls:
+        if self._request.answer_prompt is not None and call.identity in self._answered_calls:
             return True
         if self._asked_for and call.cut:
             return True

@@ -8,6 +8,7 @@ from jsonschema import Draft202012Validator
 
 from running_server import HELLO, MODEL, ROME, TOOLS, in_schema, running, tool
 from tooldecoding.decoder import ToolDecoder
+from tooldecoding.options import DecodeOptions
 from tooldecoding.server.chat_body import Extension
 from tools import documented
 
@@ -169,11 +170,15 @@ def test_the_extension_goes_in_and_comes_out(client: Any) -> None:
 def test_a_request_asks_for_more_than_the_server_and_not_for_less() -> None:
     for served, given, ask in [
         ("never", {}, "never"),
+        (None, {}, "ungrounded"),
+        (None, {"min_confidence": 0.5}, "both"),
+        (None, {"require_grounded": False}, "never"),
         ("ungrounded", {"min_confidence": 0.5}, "both"),
         ("unsure", {"require_grounded": False}, "unsure"),
         ("both", {"require_grounded": False}, "unsure"),
     ]:
-        assert Extension(**given).options(served)["ask"] == ask
+        assert Extension(**given).options(DecodeOptions(ask=served))["ask"] == ask
+    assert Extension().options(DecodeOptions(tool_choice="required"))["ask"] == "never"
 
 
 def test_a_call_becomes_a_question_where_it_must_be_grounded(client: Any) -> None:
@@ -182,8 +187,8 @@ def test_a_call_becomes_a_question_where_it_must_be_grounded(client: Any) -> Non
     [whole] = answer.choices
     [asked] = [answer.tooldecoding["asked"]]
     assert (whole.finish_reason, whole.message.tool_calls) == ("stop", None)
-    assert asked["name"] in whole.message.content
-    assert all(key in whole.message.content for key in asked["ungrounded"] or [""])
+    assert whole.message.content.endswith("?")
+    assert all(key.replace("_", " ") in whole.message.content for key in asked["ungrounded"])
     assert "".join(c.delta.content or "" for chunk in chunks for c in chunk.choices) == whole.message.content
     assert chunks[-1].tooldecoding["asked"]["ungrounded"] == asked["ungrounded"] != []
     assert ask(client, **request | {"messages": ROME}).choices[0].finish_reason == "tool_calls"
