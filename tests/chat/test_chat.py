@@ -132,9 +132,10 @@ class TestAnswers:
     @pytest.mark.parametrize("choice", ["auto", "required", "set_timer"])
     def test_at_most_one_call_where_parallel_ones_are_not_wanted(self, decoder: SyntheticDecoder, choice: str) -> None:
         says(decoder, lambda prompt: "\n".join(CALL.replace("7", str(minutes)) for minutes in (7, 8, 9)))
+        said = {"role": "user", "content": "7, 8 and 9 minutes."}
         for wanted, allowed in ((3, {}), (3, {"parallel_tool_calls": True}), (1, {"parallel_tool_calls": False})):
-            assert len(decoder.chat([USER], [OPENAI], choice, **allowed).calls) == wanted
-            *pieces, last = decoder.stream([USER], [OPENAI], choice, **allowed)
+            assert len(decoder.chat([said], [OPENAI], choice, **allowed).calls) == wanted
+            *pieces, last = decoder.stream([said], [OPENAI], choice, **allowed)
             assert isinstance(last, ChatMessage) and last.valid
             assert len([piece for piece in pieces if isinstance(piece, CallPiece)]) == len(last.calls) == wanted
         assert len(decoder.chat([USER], [OPENAI], choice, parallel_tool_calls=False, max_calls=2).calls) == 1

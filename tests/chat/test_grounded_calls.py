@@ -134,6 +134,31 @@ def test_the_documentation_says_what_is_never_asked_for(decoder):
     assert wrong.parameter("city").ask and "'x-ask' is the text 'no'" in wrong.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("said", "given", "offset", "question"),
+    [
+        ({}, {"city": "Rome", "zone": "CET"}, 9.0, "What should the zone be?"),
+        ({"annotations": {"readOnlyHint": True}}, {"city": "Rome", "zone": "CET"}, 9.0, None),
+        ({"annotations": {"readOnlyHint": True}}, {"city": "Rome", "zone": "CET"}, -9.0, "What should the zone be?"),
+        ({"annotations": {"readOnlyHint": True}}, {"city": "Oslo", "zone": "CET"}, 9.0, "What should the city and the"),
+        ({"annotations": {"destructiveHint": True}}, {"city": "Rome", "zone": "EET"}, 9.0, None),
+        ({"destructive": True}, {"city": "Rome", "zone": "EET"}, -9.0, "Do you want me to call weather, with"),
+        ({"annotations": {"destructiveHint": "no"}}, {"city": "Rome", "zone": "EET"}, -9.0, None),
+    ],
+)
+def test_what_reads_runs_on_less_than_what_destroys(
+    decoder: SyntheticDecoder, said: Any, given: Any, offset: float, question: str | None
+) -> None:
+    text = {"type": "string"}
+    tool = documented("weather", ["city", "zone"], city=text, zone=text) | said
+    options = {"ask": "ungrounded", "confidence_offset": offset}
+    reply = ask(decoder, "Rome, eet.", tool, call("weather", **given), **options)
+    assert (reply.content or "").startswith(question or "") and bool(reply.calls) is (question is None)
+    if question is not None and "Do you want" in question:
+        messages = [{"role": "user", "content": "Rome, eet."}, reply.message, {"role": "user", "content": "Yes."}]
+        assert decoder.chat(messages, [tool], "required", **options).calls, "it asks once"
+
+
 def test_calls_before_a_question_are_made(decoder):
     two = f"{call('weather', city='Rome')}\n{call('weather', city='Oslo')}"
     reply = ask(decoder, "The weather in Rome, and elsewhere.", answer=two, ask="ungrounded")

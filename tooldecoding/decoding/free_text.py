@@ -335,7 +335,7 @@ class TextMode:
         self._returned += 1
         begun = self._answer
         if begun.strip() and (self._returned > _MOST_RETURNS or self._rules.not_words.ends_sentence(begun)):
-            return FreeText(_text(self._written.rstrip()))
+            return FreeText(_text(self._written))
         self._words_to = len(begun)
         self._search = None if self._rules.search is None else self._rules.search()
         return self._returned <= _MOST_RETURNS

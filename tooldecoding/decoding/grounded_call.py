@@ -25,6 +25,8 @@ _MOST_CHOICES: Final = 5000
 """Characters of the members of an enum that are looked for one by one."""
 _MOST_DESCRIPTION: Final = 200
 """Characters of a description, or of a value, in a question."""
+_SURE: Final = 0.5
+"""The confidence of a call that is rather right than wrong."""
 _FIRST_QUESTION: Final = regex.compile(r"([^?？؟\n{}<>]*[^\s?？؟\n{}<>])\s*([?？؟])")
 _QUESTION: Final = regex.compile(r"[?？؟][\s\"'»”*_]*$")
 
@@ -207,7 +209,8 @@ def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, optio
     """Return what is asked in place of a call: what nobody said, and what is unsure; None if the call is made.
 
     What the assistant has just asked for is not asked again: no answer is one, too. So is any, for what is unsure. A
-    call that is unsure in nothing that may be asked for is asked for as a whole.
+    call that is unsure in nothing that may be asked for is asked for as a whole. A tool that only reads may be called
+    with a part of what it takes, one that destroys something only if the call is rather right than wrong.
 
     >>> to_ask(call, messages, tool, replace(options, ask="both")).text  # doctest: +SKIP
     'What should the city be (Name of the city)? Should days be 3, or 13?'
@@ -215,10 +218,12 @@ def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, optio
     last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
     asked = last if _QUESTION.search(last) else ""
     missing: dict[str, str] = {}
-    if options.asks_unsaid:
+    is_sure = call.confidence() >= _SURE
+    if options.asks_unsaid and not (tool.reads and is_sure and not call.is_ungrounded):
         missing = {path: _about(path, tool) for path in call.ungrounded if not _is_asked(path, asked)}
     unsure = []
-    if options.asks_unsure and call.is_unsure and not _is_of(asked, call, tool):
+    is_risky = options.asks_unsaid and tool.destroys and not is_sure
+    if (is_risky or (options.asks_unsure and call.is_unsure)) and not _is_of(asked, call, tool):
         pairs = zip(call.voted.parameters, call.needs_confirmation, strict=True)
         doubted = [p for p, unsure in pairs if unsure and _may_be_asked(tool.parameter(p.key), tool.name, options)]
         if doubted and not call.doubts_tool:

@@ -402,6 +402,8 @@ class PromptDecoder:
         if self._asked_for and call.cut:
             return True
         is_unlikely = call.confidence() < _RATHER_RIGHT
+        if number > 0 and self._may_answer and call.ungrounded:  # it may wait for the results of the others
+            return not is_asked
         if number > 0:
             return (self._asked_for or is_unlikely) and call.is_ungrounded
         return is_unlikely and bool(call.ungrounded) and not is_asked and self._answer_prompt is not None
