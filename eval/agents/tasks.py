@@ -55,7 +55,7 @@ TASKS: Final = (
         "pasta",
         "one call",
         ("Start a 9 minute timer for the pasta, please.",),
-        (_call("set_timer", minutes=9, label=("pasta|", "")),),
+        (_call("set_timer", minutes=9, label=".*pasta.*|"),),
         "9|nine",
     ),
     Task(

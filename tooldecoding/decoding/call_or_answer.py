@@ -120,12 +120,19 @@ class CallOrAnswer:
         written = await self._decode(request, ids, self._unread.unread().at(self._prompt_ids, ids))
         return question.naming(written.answer.content) or question.text
 
-    async def giving(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
+    async def instead(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
+        """Return the call that is made instead of asking: of a tool that suits better, or gives what is missing."""
+        if question.is_unsure:
+            return None
+        better = await self.wanted(call_format, without=asked.name)
+        return better or await self._giving(asked, question, call_format)
+
+    async def _giving(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
         """Return the call of a tool that reads what another call misses, if the conversation says all that it takes.
 
         ``send_email`` misses *Email address of the recipient*: ``search_contacts("Maria Lopez")`` comes before it.
         """
-        if not self._can_weigh or question.is_unsure:
+        if not self._can_weigh:
             return None
         reading = [tool.spec for tool in self._tools.tools if tool.spec.name != asked.name and only_reads(tool.spec)]
         for path, about in question.missing if reading else ():
@@ -138,12 +145,15 @@ class CallOrAnswer:
                 return made
         return None
 
-    async def wanted(self, call_format: CallFormat) -> "DecodedPrompt | None":
-        """Return the call that is due in place of words, if the conversation says all that it takes."""
+    async def wanted(self, call_format: CallFormat, without: str = "") -> "DecodedPrompt | None":
+        """Return the call that is due in place of words, if the conversation says all that it takes.
+
+        ``without``: a tool of which the call is none.
+        """
         if not self._can_weigh:
             return None
         called = {name for name, _ in self._called}
-        left = [tool.spec for tool in self._tools.tools if tool.spec.name not in called]
+        left = [tool.spec for tool in self._tools.tools if tool.spec.name not in (*called, without)]
         while left:
             name, odds = await self._likeliest(self._unread.unread(), left, call_format)
             reads = only_reads(self._tools[name].spec)
@@ -161,12 +171,16 @@ class CallOrAnswer:
     async def is_due(self, call: DecodedCall, call_format: CallFormat) -> bool:
         """Whether a call is due behind results: nobody asked for the weather in a city that a file names.
 
-        What only a result says is put into a further call if the user's request wants that call, or it is likely there.
+        What only a result says is put into a further call if the user's request wants that call, or it is likely there;
+        into one of the same tool it is not.
         """
-        results = {m.number for m in self._request.conversation if m.result_of is not None}
-        spans = [grounding.spans for grounding in call.groundings or () if grounding.spans]
-        if not self._called or not self._can_weigh or not any({s.message for s in each} <= results for each in spans):
+        results = {m.number: m.result_of.name for m in self._request.conversation if m.result_of is not None}
+        places = [{span.message for span in grounding.spans} for grounding in call.groundings or ()]
+        of_results = [each for each in places if each and each <= results.keys()]
+        if not self._called or not of_results or not self._can_weigh:
             return True
+        if any(results[place] == call.name for each in of_results for place in each):
+            return False  # 30 EUR, of 60 USD, is not converted again
         if await self._log_odds(self._unread.unread(), call.name, call_format) > _STILL_OPEN:
             return True
         return await self._log_odds(self._at(self._beside.requested()), call.name, call_format) > _REQUESTED

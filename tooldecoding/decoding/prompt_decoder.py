@@ -188,10 +188,12 @@ class PromptDecoder:
         asked, beside, said = decoded.asked, self._beside, question.text
         assert asked is not None
         if beside is not None:
-            if self._may_answer and not await beside.suits(asked.name, self._format):
-                return decoded._replace(asked=None, question=None, left_out=asked)
-            if self._may_answer and (made := await beside.giving(asked, question, self._format)):
-                return self._made_instead(made, decoded)
+            if self._may_answer and not question.is_unsure:
+                made = await beside.wanted(self._format, without=asked.name)
+                if made is None and not await beside.suits(asked.name, self._format):
+                    return decoded._replace(asked=None, question=None, left_out=asked)
+                if made := made or await beside.giving(asked, question, self._format):
+                    return self._made_instead(made, decoded)
             said = await beside.question(asked.name, question)
         text, content = _as_paragraph(decoded.text) + said, _as_paragraph(decoded.answer.content) + said
         if not self._fits(text):

@@ -57,12 +57,7 @@ _DURATION: Final = regex.compile(r"P(?=T?\d)(?:\d{1,9}[YMWD])*(?:T(?:\d{1,9}[HMS
 _NUMBERS: Final = regex.compile(r"\d+")
 _BETWEEN: Final = regex.compile(r"[/\\]+")
 _SCHEME: Final = regex.compile(r"\p{L}+://(?:www\.)?")
-_COMPOSED: Final = frozenset(
-    words_of(
-        "body caption comment content description headline label memo message note query reason subject summary text "
-        "title topic"
-    )
-)
+_COMPOSED: Final = frozenset(words_of("caption description headline label memo reason subject summary title topic"))
 """Words of keys whose texts people leave to the model: half of such a text is enough."""
 _TIME_OF_DATE: Final = regex.compile(r"\d[T ](\d{1,2}:\d{2})")
 _BOOLEANS: Final = {"true": True, "yes": True, "false": False, "no": False}
