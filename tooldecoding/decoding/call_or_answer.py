@@ -120,14 +120,7 @@ class CallOrAnswer:
         written = await self._decode(request, ids, self._unread.unread().at(self._prompt_ids, ids))
         return question.naming(written.answer.content) or question.text
 
-    async def instead(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
-        """Return the call that is made instead of asking: of a tool that suits better, or gives what is missing."""
-        if question.is_unsure:
-            return None
-        better = await self.wanted(call_format, without=asked.name)
-        return better or await self._giving(asked, question, call_format)
-
-    async def _giving(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
+    async def giving(self, asked: DecodedCall, question: Question, call_format: CallFormat) -> "DecodedPrompt | None":
         """Return the call of a tool that reads what another call misses, if the conversation says all that it takes.
 
         ``send_email`` misses *Email address of the recipient*: ``search_contacts("Maria Lopez")`` comes before it.
