@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
+from urllib.request import urlopen
 
 from eval.errors import EvalError
 from tooldecoding.cli.command import Command
@@ -17,6 +18,7 @@ from tooldecoding.options.parsed_arguments import ParsedArguments
 if TYPE_CHECKING:
     from eval.agents.clients import Ask, Tool
 
+_SECONDS: Final = 10
 _PACKAGES: Final = {"openai": "openai", "pydantic-ai": "pydantic_ai", "openai-agents": "agents"}
 
 
@@ -55,6 +57,10 @@ def _client(command: BenchAgentsCommand) -> "Callable[[Sequence[Tool]], Ask]":
         raise EvalError("--url belongs to a client of a server: --client openai, pydantic-ai or openai-agents")
     if command.url is not None:
         demand_extra("agents", _PACKAGES[command.client])
+        try:
+            urlopen(f"{command.url.rstrip('/')}/models", timeout=_SECONDS).close()
+        except (OSError, ValueError) as error:
+            raise EvalError(f"--url: {command.url} cannot be reached: {error}") from None
         client: Any = CLIENTS[command.client]
         return partial(client, command.url, command.model, seconds=command.timeout)
     from tooldecoding.cli.decode import load_decoder
