@@ -38,7 +38,7 @@ def judge() -> Any:
 def answered(decoder: SyntheticDecoder, **fields: Any) -> Any:
     """The JSON of a response, or the text of a stream."""
     with running(decoder) as made:
-        answer = made.http.post("/v1/responses", json={"model": MODEL, "input": "Go."} | fields)
+        answer = made.http.post("/v1/responses", json={"model": MODEL, "input": "Go: 1, 123456789."} | fields)
     assert answer.status_code == 200, answer.text
     return answer.text if fields.get("stream") else answer.json()
 
