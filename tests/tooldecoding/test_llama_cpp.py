@@ -89,7 +89,7 @@ def test_calls_are_those_of_the_packed_engine(files: Any, worth: int, monkeypatc
         for wanted, found in zip(*(decoder.decode(PROMPTS, lookup(WEATHER)) for decoder in (packed, own)), strict=True):
             assert found.text == wanted.text
             a, b = found.counters, wanted.counters
-            # the last tokens are computed as if nothing were known: with other rows beside them they would round otherwise
+            # the last tokens are computed anew: few rows would round in another way
             later = b.reused_positions - a.reused_positions
             assert 0 <= later < 16 and (later >= 7 or not b.reused_positions)
             if later:
