@@ -103,7 +103,7 @@ class CallOrAnswer:
         """
         if not self._can_weigh:
             return True
-        branches = [self._unread.unread(), self._at(self._beside.instead(_GREETING))]
+        branches = [await self._at_prompt(), self._at(self._beside.instead(_GREETING))]
         said, greeted = await together([self._log_odds(branch, name, call_format) for branch in branches])
         return said > _SUITS or said - greeted > _SUITS_MORE
 
@@ -148,7 +148,7 @@ class CallOrAnswer:
         called = {name for name, _ in self._called}
         left = [tool.spec for tool in self._tools.tools if tool.spec.name not in (*called, without)]
         while left:
-            name, odds = await self._likeliest(self._unread.unread(), left, call_format)
+            name, odds = await self._likeliest(await self._at_prompt(), left, call_format)
             reads = only_reads(self._tools[name].spec)
             least = _STILL_OPEN if called else _WANTED_READING if reads else _WANTED
             if odds <= least:
@@ -174,7 +174,7 @@ class CallOrAnswer:
             return True
         if any(results[place] == call.name for each in of_results for place in each):
             return False  # 30 EUR, of 60 USD, is not converted again
-        if await self._log_odds(self._unread.unread(), call.name, call_format) > _STILL_OPEN:
+        if await self._log_odds(await self._at_prompt(), call.name, call_format) > _STILL_OPEN:
             return True
         return await self._log_odds(self._at(self._beside.requested()), call.name, call_format) > _REQUESTED
 
@@ -200,12 +200,17 @@ class CallOrAnswer:
         most = min(self._request.options.max_value_tokens or _VALUE_TOKENS, _VALUE_TOKENS)
         options = replace(self._request.options, tool_choice=name, max_calls=1, ask="never", max_value_tokens=most)
         request = replace(self._bare, prompt_for=self._request.prompt_for, options=options)
-        decoded = await self._decode(request, self._prompt_ids, self._unread.unread())
+        decoded = await self._decode(request, self._prompt_ids, await self._at_prompt())
         for call in decoded.calls[:1]:
             is_sure = call.voted.valid and not call.ungrounded and call.confidence() >= _SURE
             if is_sure and call.identity not in self._called:
                 return decoded
         return None
+
+    async def _at_prompt(self) -> Branch:
+        """Return a branch behind the prompt, which is computed once for all of them."""
+        await self._unread.fed.compute()
+        return self._unread.unread()
 
     def _ids(self, prompt: PromptText) -> Sequence[int]:
         return text_ids(prompt, self._table, self._request.special_tokens)
