@@ -217,3 +217,12 @@ def test_what_only_a_result_says_is_not_put_into_a_call_that_nobody_asked_for(de
     ]
     found = reply(decoder, messages, [WEATHER, SEARCH])
     assert json.dumps(found.message).count("Larch") <= 1
+
+
+def test_a_template_that_refuses_a_prompt_beside_gets_the_plain_question() -> None:
+    refusing = '{% if not tools and messages[-1].content == "Set it." %}{{ raise_exception("no tools") }}{% endif %}'
+    decoder = decoder_of(refusing + HERMES, max_value_tokens=60, ask=None, order_limit=1)
+    for choice in ("auto", "required"):
+        writes(decoder, lambda prompt, so_far: call("none") if "Hello!" in prompt else call("set_timer", minutes=7))
+        found = reply(decoder, "Set it.", [TIMER, WEATHER], choice, ask="ungrounded")
+        assert found.content == "What should the minutes be?" and found.result.asked

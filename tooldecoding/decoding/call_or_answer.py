@@ -103,8 +103,8 @@ class CallOrAnswer:
         """
         if not self._can_weigh:
             return True
-        branches = [await self._at_prompt(), self._at(self._beside.instead(_GREETING))]
-        said, greeted = await together([self._log_odds(branch, name, call_format) for branch in branches])
+        branches = [self._at(self._beside.instead(_GREETING)), await self._at_prompt()]
+        greeted, said = await together([self._log_odds(branch, name, call_format) for branch in branches])
         return said > _SUITS or said - greeted > _SUITS_MORE
 
     async def question(self, name: str, question: Question) -> str:

@@ -5,6 +5,7 @@ For each call: choose a tool, decode its orders, vote, commit the voted call, go
 
 import sys
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final, NamedTuple
@@ -185,20 +186,30 @@ class PromptDecoder:
 
     async def _asked(self, decoded: DecodedPrompt, question: Question) -> DecodedPrompt:
         """Say the question in place of the call, or make another one, or leave it out if its tool does not suit."""
-        asked, beside, said = decoded.asked, self._beside, question.text
-        assert asked is not None
-        if beside is not None:
-            if self._may_answer and not question.is_unsure:
-                made = await beside.wanted(self._format, without=asked.name)
-                if made is None and not await beside.suits(asked.name, self._format):
-                    return decoded._replace(asked=None, question=None, left_out=asked)
-                if made := made or await beside.giving(asked, question, self._format):
-                    return self._made_instead(made, decoded)
-            said = await beside.question(asked.name, question)
+        said, instead = question.text, None
+        if self._beside is not None:
+            with suppress(PromptError):  # a template may refuse a part of a conversation
+                said, instead = await self._question(decoded, question, self._beside)
+        if instead is not None:
+            return instead
         text, content = _as_paragraph(decoded.text) + said, _as_paragraph(decoded.answer.content) + said
         if not self._fits(text):
             return decoded._replace(question=None, cut=True)
         return decoded._replace(text=text, answer=decoded.answer._replace(content=content), question=None)
+
+    async def _question(
+        self, decoded: DecodedPrompt, question: Question, beside: CallOrAnswer
+    ) -> tuple[str, DecodedPrompt | None]:
+        """Return the question, and what is decoded in its place, if that is not said."""
+        asked = decoded.asked
+        assert asked is not None
+        if self._may_answer and not question.is_unsure:
+            made = await beside.wanted(self._format, without=asked.name)
+            if made is None and not await beside.suits(asked.name, self._format):
+                return "", decoded._replace(asked=None, question=None, left_out=asked)
+            if made := made or await beside.giving(asked, question, self._format):
+                return "", self._made_instead(made, decoded)
+        return await beside.question(asked.name, question), None
 
     def _made_instead(self, made: DecodedPrompt, before: DecodedPrompt) -> DecodedPrompt:
         """Return what was decoded with another call in the place of what was not said."""
@@ -215,7 +226,8 @@ class PromptDecoder:
     async def _call_in_place_of_words(self) -> bool:
         """Decode the call that is due where the model begins to answer in words; whether there is one."""
         if self._beside is not None and self._may_answer:
-            self._instead = await self._beside.wanted(self._format)
+            with suppress(PromptError):  # a template may refuse a part of a conversation
+                self._instead = await self._beside.wanted(self._format)
         return self._instead is not None
 
     @property
@@ -414,7 +426,10 @@ class PromptDecoder:
         """Whether the first call behind results is one that the user's request wants."""
         if number or not self._may_answer or self._beside is None or call.cut:
             return True
-        return await self._beside.is_due(call, self._format)
+        try:
+            return await self._beside.is_due(call, self._format)
+        except PromptError:  # the template refuses a part of the conversation
+            return True
 
     def _filling(self, branch: Branch, tool: CompiledTool) -> Branch | None:
         """Return a branch behind the prompt that shows the chosen tool alone, in full; None if the prompt shows all.
