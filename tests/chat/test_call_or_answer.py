@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from chat_models import HERMES, call, decoder_of
 
+from lookup import extract
 from synthetic import ScriptedEngine
 from tooldecoding.chat.reply import CallPiece, ChatMessage
+from tooldecoding.decoding.call_or_answer import only_reads
 from tooldecoding.testing import SyntheticDecoder
 from tooldecoding.tokens.token_texts import END
 from tools import documented
@@ -67,6 +69,7 @@ LISTED = '{"type": "function", "function": {"name": "get_weather"'
         ("<response>It rains.</response>", "", "3 mm fall."),
         ("<tools>\n" + LISTED, "", "3 mm fall."),
         ("{" + EXECUTED + "}", "", "3 mm fall."),
+        ('{"name": "get_weather", "description": "Rain."}', "", "3 mm fall."),
         ("```json\n[" + EXECUTED, "", "3 mm fall."),
         ('[{"city": "Rome", "rain": "3 mm"}]', "", "3 mm fall."),
         ("The outcome is: " + EXECUTED, "", "The outcome is: "),
@@ -226,3 +229,34 @@ def test_a_template_that_refuses_a_prompt_beside_gets_the_plain_question() -> No
         writes(decoder, lambda prompt, so_far: call("none") if "Hello!" in prompt else call("set_timer", minutes=7))
         found = reply(decoder, "Set it.", [TIMER, WEATHER], choice, ask="ungrounded")
         assert found.content == "What should the minutes be?" and found.result.asked
+
+
+@pytest.mark.parametrize(("result", "made"), [("30.00 Larch", False), ('{"rows": [1], "who": "Larch"}', True)])
+def test_a_result_goes_back_into_its_tool_only_as_a_cursor_does(
+    decoder: SyntheticDecoder, result: str, made: bool
+) -> None:
+    def wish(prompt: str, so_far: str) -> str:
+        none = "Hello!" in prompt.rpartition("[user]")[2]
+        return call("none") if none else call("search_people", who="Larch") if "<tools>" in prompt else "All told."
+
+    writes(decoder, wish)
+    messages = [{"role": "user", "content": "Who is there? All."}, *RAIN[1:]]
+    function = {"name": "search_people", "arguments": '{"who": "All"}'}
+    messages[1:] = [
+        {"role": "assistant", "tool_calls": [{"id": "a", "function": function}]},
+        {"role": "tool", "tool_call_id": "a", "content": result},
+    ]
+    assert bool(reply(decoder, messages, [SEARCH, TIMER]).calls) is made
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "reads"),
+    [
+        ("list_files", {}, True),
+        ("delete_list", {}, False),
+        ("list_files", {"annotations": {"readOnlyHint": False}}, False),
+        ("peek", {"annotations": {"readOnlyHint": True}}, True),
+    ],
+)
+def test_what_only_reads(name: str, said: Any, reads: bool) -> None:
+    assert only_reads(extract([documented(name, x=TEXT) | said])[name]) is reads

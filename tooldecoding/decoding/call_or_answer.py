@@ -10,7 +10,7 @@ of a tool is where it has to be written, against names of no tool: with Qwen2.5-
 """
 
 import math
-from collections.abc import Awaitable, Callable, Collection, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -22,7 +22,7 @@ from tooldecoding.chat.prompt_tokens import text_ids
 from tooldecoding.decoding.compiled_tools import CompiledTools
 from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall
-from tooldecoding.decoding.grounded_call import Question
+from tooldecoding.decoding.grounded_call import RATHER_RIGHT, Question
 from tooldecoding.decoding.name_trie import NameTrie
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.grounding.grounding import telling_words
@@ -57,10 +57,8 @@ _WANTED_READING: Final = 7.5
 _LOOKED_UP: Final = frozenset(words_of("account address code email handle id key path phone token url username"))
 """Words of keys, and first words of descriptions, of what people look up and do not know by heart."""
 _GREETING: Final = "Hello!"
-_READS: Final = frozenset(words_of("browse check fetch find get list look lookup query read retrieve search show view"))
+_READS: Final = frozenset(words_of("browse fetch find get list look lookup query read retrieve search show view"))
 """Verbs of tools that change nothing."""
-_SURE: Final = 0.5
-
 
 Decode = Callable[[Request, Sequence[int], Branch], Awaitable["DecodedPrompt"]]
 """Decodes a request, with the tokens of its prompt, behind a branch that has read nothing of them."""
@@ -165,14 +163,16 @@ class CallOrAnswer:
         """Whether a call is due behind results: nobody asked for the weather in a city that a file names.
 
         What only a result says is put into a further call if the user's request wants that call, or it is likely there;
-        into one of the same tool it is not.
+        into one of the same tool it is not, unless the result is JSON, which may hold a cursor or a folder in a folder.
         """
-        results = {m.number: m.result_of.name for m in self._request.conversation if m.result_of is not None}
+        told = [message for message in self._request.conversation if message.result_of is not None]
+        results = {m.number: m.result_of and m.result_of.name for m in told if m.content.lstrip()[:1] not in ("{", "[")}
+        of_json = {m.number for m in told} - results.keys()
         places = [{span.message for span in grounding.spans} for grounding in call.groundings or ()]
-        of_results = [each for each in places if each and each <= results.keys()]
+        of_results = [each for each in places if each and each <= results.keys() | of_json]
         if not self._called or not of_results or not self._can_weigh:
             return True
-        if any(results[place] == call.name for each in of_results for place in each):
+        if any(results.get(place) == call.name for each in of_results for place in each):
             return False  # 30 EUR, of 60 USD, is not converted again
         if await self._log_odds(await self._at_prompt(), call.name, call_format) > _STILL_OPEN:
             return True
@@ -202,7 +202,7 @@ class CallOrAnswer:
         request = replace(self._bare, prompt_for=self._request.prompt_for, options=options)
         decoded = await self._decode(request, self._prompt_ids, await self._at_prompt())
         for call in decoded.calls[:1]:
-            is_sure = call.voted.valid and not call.ungrounded and call.confidence() >= _SURE
+            is_sure = call.voted.valid and not call.ungrounded and call.confidence() >= RATHER_RIGHT
             if is_sure and call.identity not in self._called:
                 return decoded
         return None
@@ -235,7 +235,7 @@ class CallOrAnswer:
         if own is not self._tools.call_format and is_json(own.notation):
             opener, bracket = '{"name": "', '"'  # in whatever white space and fence the model begins
         branch.write(opener)
-        others = [none for none in _NO_TOOL if none not in self._tools.keys]
+        others = [none for none in _NO_TOOL if none not in self._tools.keys] or [f"no_{name}"]
         said, *unsaid = await branch.logprobs([each + bracket[:1] for each in (name, *others)])
         branch.release()
         most = max(unsaid)
@@ -243,6 +243,5 @@ class CallOrAnswer:
 
 
 def only_reads(tool: ToolSpec) -> bool:
-    """Whether a tool only reads, by its documentation or by the verb of its name."""
-    words: Collection[str] = words_of_name(tool.name)[:2]
-    return tool.reads or (tool.reads is None and not _READS.isdisjoint(words))
+    """Whether a tool only reads, by its documentation or the verb that begins its name: not ``delete_list``."""
+    return tool.reads or (tool.reads is None and not _READS.isdisjoint(words_of_name(tool.name)[:1]))

@@ -25,7 +25,7 @@ _MOST_CHOICES: Final = 5000
 """Characters of the members of an enum that are looked for one by one."""
 _MOST_DESCRIPTION: Final = 200
 """Characters of a description, or of a value, in a question."""
-_SURE: Final = 0.5
+RATHER_RIGHT: Final = 0.5
 """The confidence of a call that is rather right than wrong."""
 _FIRST_QUESTION: Final = regex.compile(r"([^?？؟\n{}<>]*[^\s?？؟\n{}<>])\s*([?？؟])")
 _QUESTION: Final = regex.compile(r"[?？؟][\s\"'»”*_]*$")
@@ -218,7 +218,7 @@ def to_ask(call: DecodedCall, messages: Sequence[Message], tool: ToolSpec, optio
     last = next((m.content for m in reversed(messages) if m.role == "assistant"), "")
     asked = last if _QUESTION.search(last) else ""
     missing: dict[str, str] = {}
-    is_sure = call.confidence() >= _SURE
+    is_sure = call.confidence() >= RATHER_RIGHT
     if options.asks_unsaid and not (tool.reads and is_sure and not call.is_ungrounded):
         missing = {path: _about(path, tool) for path in call.ungrounded if not _is_asked(path, asked)}
     unsure = []

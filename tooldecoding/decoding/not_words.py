@@ -13,7 +13,7 @@ _SPACE: Final = r"\s{0,64}+"
 _FOUND: Final = regex.compile(
     rf"(?:```\w{{0,16}}+{_SPACE}(?:\[{_SPACE})?+|\[{_SPACE})?+\{{{{1,2}}+{_SPACE}"
     rf'(?:"name"{_SPACE}:{_SPACE}"(?P<name>[^"\\]{{1,256}}+)"{_SPACE},{_SPACE}'
-    rf'"(?:arguments|parameters)"{_SPACE}:{_SPACE}[\{{\[]'
+    rf'"(?:(?:arguments|parameters)"{_SPACE}:{_SPACE}[\{{\[]|description"{_SPACE}:)'
     rf'|"type"{_SPACE}:{_SPACE}"function"{_SPACE},{_SPACE}"function"{_SPACE}:{_SPACE}\{{)'
     r"|(?<![^\s>])</?(?P<mark>tools|tool_calls?|tool_responses?|tool_results?|function_calls?|function_responses?"
     r"|function_results?|responses?|results?)>"

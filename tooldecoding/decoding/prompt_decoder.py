@@ -19,7 +19,7 @@ from tooldecoding.decoding.decode_loop import together
 from tooldecoding.decoding.decoded_call import DecodedCall, ResultStream
 from tooldecoding.decoding.dialect_search import DialectSearch
 from tooldecoding.decoding.free_text import FreeText, TextMode, TextRules, attempt_pattern
-from tooldecoding.decoding.grounded_call import Question, grounded_vote, optional_to_offer, to_ask
+from tooldecoding.decoding.grounded_call import RATHER_RIGHT, Question, grounded_vote, optional_to_offer, to_ask
 from tooldecoding.decoding.next_call_odds import CallsAsList, NextCallOdds
 from tooldecoding.decoding.not_words import NotWords
 from tooldecoding.decoding.order_decoder import OrderDecoder
@@ -97,9 +97,6 @@ class DecodedPrompt(NamedTuple):
 
 _ASKED_FOR: Final = 512
 """Most tokens of a value in a further call that the model is asked for; if one is cut, the call is left out."""
-_RATHER_RIGHT: Final = 0.5
-"""A call that is less likely right is left out: the first one of an answer that may do without, if nobody said one of
-its arguments; a further one if nobody said any."""
 
 
 class PromptDecoder:
@@ -409,13 +406,16 @@ class PromptDecoder:
     def _is_left_out(self, call: DecodedCall, number: int, is_asked: bool) -> bool:
         """Whether a call is not made: its result ends the conversation, or it is likely made up, or asked for and cut.
 
+        The first one of an answer that may do without is likely made up if it is rather wrong than right, and nobody
+        said one of its arguments; a further one if nobody said any.
+
         ``is_asked``: whether a question would stand in its place.
         """
         if self._request.answer_prompt is not None and call.identity in self._answered_calls:
             return True
         if self._asked_for and call.cut:
             return True
-        is_unlikely = call.confidence() < _RATHER_RIGHT
+        is_unlikely = call.confidence() < RATHER_RIGHT
         if number > 0 and self._may_answer and call.ungrounded:  # it may wait for the results of the others
             return not is_asked
         if number > 0:
