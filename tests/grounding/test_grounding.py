@@ -224,3 +224,14 @@ def test_time_is_linear_in_the_conversation(piece: str) -> None:
             ground(specs[0], value, index)
 
     assert_linear(read, lambda size: (piece * size)[:size], 30_000)
+
+
+@pytest.mark.parametrize("text", ["day ", "today is 999 ", "a", "\n", "? "])
+def test_no_message_blows_the_look_up_up(text: str) -> None:
+    long = text * 100_000
+    messages = [Message("system", long), Message("assistant", long + "?"), Message("user", "Yes, ok.")]
+    index = ConversationIndex(conversation_sources(messages))
+    spec = extract([documented("f", ["x"], x={"type": "string"})])["f"].parameter("x")
+    for value in ("2027-03-08", "12:30", "b" * 20_000, "c" * 19_000 + "1"):
+        is_said = "today" in text and value == "2027-03-08"  # without a year it names no day
+        assert ground(spec, value, index)[0].missing == (() if is_said else ("",))

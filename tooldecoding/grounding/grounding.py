@@ -44,7 +44,7 @@ _CODE: Final = regex.compile(r"(\p{L}{2,3})(?:[-_]\p{L}{2,4})?")
 """A code of a language, a country or a currency: ``es``, ``en-US``, ``USD``."""
 _PARTS: Final = regex.compile(r"\s?[,/]\s?")
 _IS_CODE: Final = regex.compile(
-    r"\p{L}[\p{L}\p{M}]*+[-_.]?\p{Nd}|\p{Nd}[-_]\p{L}|\p{Nd}\p{L}+[-_.]?\p{Nd}"  # P00913, BA-117
+    r"[\p{L}\p{M}][-_.]?\p{Nd}|\p{Nd}[-_]\p{L}"  # P00913, BA-117
     r"|[@/\\]|[\p{L}\p{Nd}]{2}\.\p{L}{2}|_\p{Nd}"  # an address, a path, a file, a domain
 )
 """What a word has that is a code, an address or a path: those are said as a whole, or not at all."""
@@ -55,8 +55,10 @@ _NO_CODE: Final = regex.compile(
 _DURATION: Final = regex.compile(r"P(?=T?\d)(?:\d{1,9}[YMWD])*(?:T(?:\d{1,9}[HMS])+)?")
 """Of ISO 8601: ``PT30M``."""
 _NUMBERS: Final = regex.compile(r"\d+")
+_LONGEST_CODE: Final = 200
+"""A longer code is looked for just as it is written."""
 _BETWEEN: Final = regex.compile(r"[/\\]+")
-_SCHEME: Final = regex.compile(r"\p{L}+://(?:www\.)?")
+_SCHEME: Final = regex.compile(r"^\p{L}{1,20}://(?:www\.)?")
 _COMPOSED: Final = frozenset(words_of("caption description headline label memo reason subject summary title topic"))
 """Words of keys whose texts people leave to the model: half of such a text is enough."""
 _TIME_OF_DATE: Final = regex.compile(r"\d[T ](\d{1,2}:\d{2})")
@@ -73,8 +75,10 @@ _FIRST_WORDS: Final = 2
 _CLAUSE: Final = regex.compile(r"[^.!?;,\n。！？，、]*[?？]?")
 _OF_WHAT_WAS_PROPOSED: Final = frozenset(["that", "that's", "it", "it's", "this", "everything", "all", "i", "i'd"])
 _OPEN_QUESTION: Final = regex.compile(
-    r"(?:^|[.!?\n]\s*)(?:what|how|which|when|where|who)\b(?! about\b)[^?\n]*\?\s*$", regex.IGNORECASE
+    r"(?:^|[.!?\n]\s{0,8})(?:what|how|which|when|where|who)\b(?! about\b)[^?\n]*\?$", regex.IGNORECASE
 )
+_MOST_ASKED: Final = 500
+"""Characters of the end of a message in which a question is looked for."""
 _REFUSES: Final = regex.compile(
     r"\b(?:no(?! problem)|not|never|instead|but|nicht|kein|nein|non|pas|ne|нет|не)\b|n.t\b|不|[?？]$", regex.IGNORECASE
 )
@@ -114,7 +118,9 @@ def conversation_sources(messages: Sequence[Message]) -> list[Source]:
     for number, message in reversed(list(enumerate(messages))):
         if message.role == "user":
             confirmed = _confirms(message.content)
-        if message.role != "assistant" or (confirmed and not _OPEN_QUESTION.search(message.content)):
+        if message.role != "assistant" or (
+            confirmed and not _OPEN_QUESTION.search(message.content.rstrip()[-_MOST_ASKED:])
+        ):
             place = number if message.number is None else message.number
             role = message.role
             sources.append(Source(place, message.content, escaped=role == "tool", of_system=role == "system"))
@@ -336,6 +342,8 @@ def _whole_said(code: str, index: ConversationIndex) -> Span | None:
     ``reports/q2.txt`` is said by *q2.txt in the folder reports*, but ``tmp/largest_file`` not by *tmp*.
     """
     code = _SCHEME.sub("", code).strip(_AROUND)
+    if len(code) > _LONGEST_CODE:
+        return index.text(code)
     if "@" in code:
         return index.whole(code)
     parts = [part for part in _BETWEEN.split(code) if part]

@@ -41,10 +41,9 @@ _FACTORS: Final = {
 TIME: Final = regex.compile(
     r"(?<![\d:.,-])(\d{1,2})(?:[:.h](\d{2})(?::\d{2})?)?\s?(?:([ap])\.?\s?m\b)?(?![\d:-])", regex.IGNORECASE
 )
-_CLOCK: Final = regex.compile(
-    r"[^.!?\n]*\b(?:today|now|date|time|day)\b[^.!?\n]*\d{4}[^.!?\n]*(?:\d:\d\d[^.!?\n]*)?", regex.IGNORECASE
-)
-"""A sentence that says what day it is."""
+_SENTENCE: Final = re.compile(r"[^.!?\n]+")
+_CLOCK: Final = re.compile(r"\b(?:today|now|date|time|day)\b", re.IGNORECASE)
+_YEAR: Final = re.compile(r"\d{4}")
 _AT: Final = regex.compile(
     r"(?:\b(?:at|by|around|about|from|to|until|til|till|before|after|um|ab|à|vers|alle|a las|às|o|om|kl|в)\s+)$",
     regex.IGNORECASE,
@@ -86,9 +85,10 @@ class Span(NamedTuple):
     end: int
 
 
-def _blank(found: "regex.Match[str]") -> str:
-    """Return as many spaces, so that all else stays in its place."""
-    return " " * len(found[0])
+def _without_clock(sentence: "re.Match[str]") -> str:
+    """Return a sentence, or as many spaces if it says what day it is: all else stays in its place."""
+    found = _CLOCK.search(sentence[0])
+    return " " * len(sentence[0]) if found and _YEAR.search(sentence[0], found.end()) else sentence[0]
 
 
 def plain(word: str) -> str:
@@ -170,7 +170,7 @@ class ConversationIndex:
     @cached_property
     def without_clock(self) -> "ConversationIndex":
         """The same without the sentences in which the system says what day it is: nobody has chosen that day."""
-        sources = [s._replace(text=_CLOCK.sub(_blank, s.text)) if s.of_system else s for s in self.sources]
+        sources = [s._replace(text=_SENTENCE.sub(_without_clock, s.text)) if s.of_system else s for s in self.sources]
         if sources == [*self.sources]:
             return self
         without = ConversationIndex(sources)
