@@ -65,6 +65,8 @@ class EvalOptions(RayOptions):
         own = _ENGINES.get(self.method, self.engine)
         if self.engine not in ("auto", own):
             raise EvalError(f"the method {self.method} is that of {own}; leave --engine out")
+        if self.upstream is not None and self.method != "tool-decoding":
+            raise EvalError(f"a server runs the model (--upstream), and the method {self.method} needs it here")
         if self.method == "llama-cpp" and (self.template != "chat" or self.tool_choice != "required"):
             raise EvalError("the method llama-cpp writes one call as JSON; give --template chat --tool-choice required")
         if self.template not in (None, "chat") and self.format not in (AUTO, *(f.name for f in BENCHMARK_FORMATS)):

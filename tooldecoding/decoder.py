@@ -17,7 +17,7 @@ from tooldecoding.engines.choose_engine import Layout, make_engines
 from tooldecoding.engines.engine import Engine
 from tooldecoding.engines.prefix_cache import PrefixCache
 from tooldecoding.models.loading import Runtime, load_model
-from tooldecoding.models.sources import Model, demand_placed
+from tooldecoding.models.sources import REFERENCE_MODEL, Model, demand_placed
 from tooldecoding.options import PROMPT_CACHE_MB, DecodeOptions, Strategy, changed, demand_full
 from tooldecoding.options.decode_options import demand_arguments
 from tooldecoding.request import Request, Tools, as_lookup
@@ -153,6 +153,41 @@ class ToolDecoder(RequestDecoder):
             threads=threads,
         )
         return cls(model, tokenizer, strategy, options, prompt_cache_mb=prompt_cache_mb)
+
+    @classmethod
+    def from_upstream(
+        cls,
+        address: str,
+        *,
+        model: str = REFERENCE_MODEL,
+        upstream_model: str | None = None,
+        api_key: str | None = None,
+        options: DecodeOptions | None = None,
+        **fields: Any,
+    ) -> "ToolDecoder":
+        """Decode with a model that a server runs: vLLM, SGLang, or llama.cpp's llama-server.
+
+        UpstreamError if none of them answers, or it has another tokenizer; ConfigError for an unknown or wrong field.
+
+        Parameters
+        ----------
+        address : str
+            As ``http://localhost:8000``.
+        model : str, optional
+            Folder, hub id or GGUF file with the model's tokenizer. Default: what the server says.
+        upstream_model : str, optional
+            The model's name at the server, if it serves several.
+        api_key : str, optional
+            What the server wants as ``Authorization: Bearer``.
+        options : DecodeOptions, optional
+            The options of all decodes.
+        **fields
+            Fields of ``DecodeOptions`` that differ from these.
+        """
+        options = changed(DecodeOptions(), fields, options)
+        asked = {"upstream": address, "upstream_model": upstream_model, "upstream_api_key": api_key}
+        loaded, tokenizer = load_model(model, None, None, False, **asked)
+        return cls(loaded, tokenizer, options=options)
 
     @overload
     def decode(

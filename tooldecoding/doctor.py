@@ -24,6 +24,7 @@ from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.known_formats import CALL_FORMATS, TURN_ENDS
 from tooldecoding.models.llama_cpp import LlamaCppModel
 from tooldecoding.models.sources import Model, find_source, input_device, weights_type
+from tooldecoding.models.upstream import UpstreamModel
 from tooldecoding.options import DecodeOptions
 from tooldecoding.options.decode_options import AUTO, Strategy
 from tooldecoding.request import Request
@@ -275,6 +276,8 @@ def _quantized(path: str, model: Model) -> str:
     source = find_source(path)
     if isinstance(model, LlamaCppModel):
         return "as the file has them"
+    if isinstance(model, UpstreamModel):
+        return ""
     if source.gguf_file is not None and (Path(source.path) / source.gguf_file).is_file():
         return f"dequantized from GGUF ({weights_type(Path(source.path) / source.gguf_file)})"
     method = getattr(getattr(model.config, "quantization_config", None), "quant_method", "")

@@ -11,6 +11,10 @@ class ModelError(ToolDecodingError):
     """The model cannot be loaded, or does not support a requested feature."""
 
 
+class UpstreamError(ToolDecodingError):
+    """A server that runs the model cannot be reached, refuses a request, or has another model than expected."""
+
+
 class PromptError(ToolDecodingError):
     """A prompt, dialogue or batch row cannot be decoded."""
 

@@ -17,6 +17,7 @@ from tooldecoding.batches.requests import each_decoded
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.formats.call_format import Call, CallFormat
 from tooldecoding.formats.dialects import opening_of
+from tooldecoding.models.llama_cpp import LlamaCppModel
 from tooldecoding.models.sources import Model
 from tooldecoding.request import Request
 from tooldecoding.result import DecodeResult
@@ -35,7 +36,7 @@ def make_method(settings: EvalOptions, model: Model, tokenizer: PreTrainedTokeni
     if settings.method in ("greedy", "beam"):
         beams = settings.beams if settings.method == "beam" else 1
         return _read(PlainDecoder(model, tokenizer, beams, own).run, scored)
-    if settings.method == "llama-cpp":
+    if settings.method == "llama-cpp" and isinstance(model, LlamaCppModel):
         return LlamaCppPython(model, tokenizer, scored).run
     # no prompt is kept for the next: samples are compared as if each came alone
     decoder = ToolDecoder(model, tokenizer, settings.strategy, settings, prompt_cache_mb=0)

@@ -221,10 +221,10 @@ class SampledTokens(FedTokens):
         self._place += 1
 
     async def compute(
-        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None
+        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None, exact: bool = False
     ) -> NextTokenLogits:
         """Return the logits behind the settled tokens, perturbed if sampling is on."""
-        logits = await super().compute(try_next, candidates)
+        logits = await super().compute(try_next, candidates, exact)
         if not self._noise.on or not self._noise.temperature:
             return logits
         return SampledLogits(logits, self._noise, self._place)

@@ -66,7 +66,8 @@ def _rows(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     prints = "prints tools" if found["prints_tools"] else "prints no tools: Tool Decoding prints them"
     yield "model", found["model"]
     yield "architecture", "{architecture} ({model_type})".format(**found)
-    yield "parameters", f"{found['parameters']:,}"
+    if found["parameters"] is not None:
+        yield "parameters", f"{found['parameters']:,}"
     yield "weights", "{dtype} on {device}".format(**found) + quantized
     yield "engine", "{engine}: {engine_reason}".format(**found)
     yield "context", "no limit in the configuration" if found["context"] is None else f"{found['context']:,} tokens"

@@ -58,6 +58,8 @@ class Task(Wait[T]):
         Orders the tasks of a prompt: what a task has spawned comes before what was spawned beside it later.
     feeds : list of Feed
         What it waits for the logits of.
+    answers : list
+        Those that are there; None for the others.
     ended : bool
     result
         What it has returned.
@@ -67,14 +69,30 @@ class Task(Wait[T]):
     place: tuple[int, ...] = ()
     spawned: int = 0
     feeds: Feeds = field(default_factory=list)
+    answers: list[list[NextTokenLogits] | None] = field(default_factory=list)
     ended: bool = False
     result: T = field(init=False)
     awaited_by: "Task[Any] | None" = None
 
+    @property
+    def unanswered(self) -> Feeds:
+        """The feeds whose logits are not there."""
+        return [feed for feed, answer in zip(self.feeds, self.answers, strict=True) if answer is None]
+
+    def take(self, answers: Sequence[list[NextTokenLogits] | Exception | None]) -> bool:
+        """Take the answers to ``unanswered``; whether none is missing now. Raises the error that is one of them."""
+        left = iter(answers)
+        found = [next(left) if answer is None else answer for answer in self.answers]
+        for answer in found:
+            if isinstance(answer, Exception):
+                raise answer
+        self.answers = [answer for answer in found if not isinstance(answer, Exception)]
+        return all(answer is not None for answer in self.answers)
+
     def cancel(self) -> None:
         """Give it up, in whatever state."""
         self.ended = True
-        self.feeds = []
+        self.feeds, self.answers = [], []
         self.piece.close()
 
 
@@ -164,16 +182,15 @@ class TaskGroup(Generic[T]):
         with self._ended_by_errors():
             self._resume(self._first)
 
-    def go_on(self, tasks: Sequence[Task[Any]], answers: Answers) -> None:
-        """Go on behind a pass; ``tasks`` get the answers to their feeds."""
-        taken = 0
+    def go_on(self, tasks: Sequence[Task[Any]], answers: Sequence[list[NextTokenLogits] | Exception | None]) -> None:
+        """Go on behind a pass; ``tasks`` get the answers to their feeds, and those that have all of them go on."""
+        left = iter(answers)
+        found = [list(islice(left, len(task.unanswered))) for task in tasks]
         with self._ended_by_errors():
-            for task in tasks:
-                count = len(task.feeds)
-                if not task.ended:
-                    task.feeds = []
-                    self._resume(task, answers[taken : taken + count])
-                taken += count
+            for task, new in zip(tasks, found, strict=True):
+                if not task.ended and task.take(new):
+                    whole, task.feeds, task.answers = task.answers, [], []
+                    self._resume(task, whole)
 
     def cancel(self) -> None:
         """Give all tasks up."""
@@ -200,7 +217,7 @@ class TaskGroup(Generic[T]):
                 return
             match wait:
                 case Logits(feeds):
-                    task.feeds = list(feeds)
+                    task.feeds, task.answers = list(feeds), [None] * len(feeds)
                     return
                 case Spawn(piece):
                     task.spawned += 1
@@ -261,15 +278,18 @@ class DecodeLoop:
             self.engine.close(group.root)
 
     def forward(self) -> None:
-        """Run one forward pass. What the engine raises is raised here; an error of a prompt ends this one alone."""
+        """Run one forward pass, or take what a server has answered by now.
+
+        What the engine raises is raised here; an error of a prompt ends this one alone.
+        """
         groups, chunk = self._chosen()
         waiting = [(group, group.waiting()) for group in groups]
-        feeds = [feed for _, tasks in waiting for task in tasks for feed in task.feeds]
+        feeds = [feed for _, tasks in waiting for task in tasks for feed in task.unanswered]
         if not feeds:
             return
         answers, taken = self._extend(feeds, chunk), 0
         for group, tasks in waiting:
-            count = sum(len(task.feeds) for task in tasks)
+            count = sum(len(task.unanswered) for task in tasks)
             group.go_on(tasks, answers[taken : taken + count])
             taken += count
         self._close_ended()
@@ -309,10 +329,10 @@ class DecodeLoop:
                 self.engine.close(group.root)
         self._groups = [group for group in self._groups if not group.ended]
 
-    def _extend(self, feeds: Feeds, chunk: Feeds) -> Answers:
+    def _extend(self, feeds: Feeds, chunk: Feeds) -> list[list[NextTokenLogits] | Exception | None]:
         """Return the answers to ``feeds``; notes what the pass took."""
         began, size = self._clock(), self._chunk
-        answers = self.engine.extend([*chunk, *feeds])[len(chunk) :]
+        answers = self.engine.answered([*chunk, *feeds])[len(chunk) :]
         seconds = self._clock() - began
         whole = size is not None and any(tokens_in_front(feed) >= size for feed in feeds)
         if chunk or (whole and len(feeds) > 1):

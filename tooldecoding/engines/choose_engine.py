@@ -14,9 +14,11 @@ from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.engines.packed_engine import PackedEngine
 from tooldecoding.engines.prefix_cache import PrefixCache, States
 from tooldecoding.engines.recurrent_engine import RecurrentEngine
+from tooldecoding.engines.upstream_engine import UpstreamFactory
 from tooldecoding.errors import ModelError
 from tooldecoding.models.llama_cpp import LlamaCppModel
 from tooldecoding.models.sources import Model, weights_state
+from tooldecoding.models.upstream import UpstreamModel
 from tooldecoding.options import Strategy
 
 Layout = Literal["packed", "batched"]
@@ -105,10 +107,14 @@ def _rotates_by_length(model: PreTrainedModel) -> bool:
     return any(kind == "longrope" or "dynamic" in (kind or "") for kind in kinds)
 
 
-def make_engines(model: Model, strategy: Strategy, prompt_cache_bytes: int = 0) -> "EngineFactory | LlamaCppFactory":
+def make_engines(
+    model: Model, strategy: Strategy, prompt_cache_bytes: int = 0
+) -> "EngineFactory | LlamaCppFactory | UpstreamFactory":
     """Return what makes the engines of a model; see ``EngineFactory``."""
     if isinstance(model, LlamaCppModel):
         return LlamaCppFactory(model, strategy, prompt_cache_bytes)
+    if isinstance(model, UpstreamModel):
+        return UpstreamFactory(model.server, model.config.get_text_config().vocab_size)
     return EngineFactory(model, strategy, prompt_cache_bytes)
 
 

@@ -22,23 +22,26 @@ class Feed(NamedTuple):
     ----------
     branch : BranchId
     tokens : sequence of int
-        At least one.
+        At least one. None if more is to be known of the logits behind the branch: ``NextTokenLogits.tells``.
     speculative : int
         Number of speculative tokens at the end of ``tokens``. The engine returns logits before and after each of
         them, and the branch may ``drop`` them. If all tokens are speculative, none stand before the first.
     candidates : sequence of ndarrays of int64, optional
         For each of the logits, the candidate token ids, ascending. The engine may leave out the logits of other tokens.
+    exact : bool
+        Whether the logits of all candidates matter, and not only the likeliest of them.
     """
 
     branch: BranchId
     tokens: Sequence[int]
     speculative: int = 0
     candidates: Sequence[Tokens] | None = None
+    exact: bool = False
 
     @property
     def answers(self) -> int:
         """How many logits the engine returns: behind each speculative token, and behind the last sure one."""
-        return min(self.speculative + 1, len(self.tokens))
+        return max(1, min(self.speculative + 1, len(self.tokens)))
 
 
 @dataclass
@@ -125,6 +128,9 @@ class Engine(ABC):
 
     The default is torch's, where it is not timed: passes would depend on what else the machine does.
     """
+    goes_on_alone: bool = False
+    """Whether the engine writes on by itself and tells the logits of few tokens, as a server does. What is likely to
+    come next is not fed along with what is sure, then: the engine comes there without being told."""
     _branches: BranchTable[Any]
     """Each branch has a ``prompt`` with a ``usage``."""
 
@@ -183,6 +189,14 @@ class Engine(ABC):
 
         Returns the logits of each feed: behind its last sure token, if it has one, and behind each speculative token.
         """
+
+    def answered(self, feeds: Sequence[Feed]) -> "list[list[NextTokenLogits] | Exception | None]":
+        """Compute feeds as far as it can be done in a short time.
+
+        Returns for each feed what ``extend`` does, an error that concerns it alone, or None: the same feed must come
+        again then, and nothing else of its branch before.
+        """
+        return [*self.extend(feeds)]
 
     def usage(self, branch: BranchId) -> Usage:
         """Return the cost so far of the prompt that a branch belongs to."""

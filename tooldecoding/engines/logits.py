@@ -5,7 +5,7 @@ token, its logit, and the sum of the exponentials. A row is copied alone, once, 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -16,6 +16,12 @@ Tokens = np.ndarray[Any, np.dtype[np.int64]]
 """Token ids, ascending."""
 Values = np.ndarray[Any, np.dtype[np.float32]]
 """Logits on the CPU."""
+
+
+def token_set(tokens: Iterable[int]) -> Tokens:
+    """Return the ids of some tokens, ascending, each once."""
+    return np.array(sorted(set(tokens)), np.int64)
+
 
 _PART = 4096
 """The vocabulary is scanned for high logits in parts of this size."""
@@ -189,6 +195,14 @@ class NextTokenLogits:
     def best(self) -> int:
         """The likeliest token (the lowest id if several are equal)."""
         return self._rows.best[self._row]
+
+    def knows(self, token: int) -> bool:
+        """Whether the logit of a token is known, or only that it is lower than others are."""
+        return True
+
+    def tells(self, tokens: Tokens, exact: bool = False) -> bool:
+        """Whether the likeliest of these tokens is known; with ``exact``, whether all of their logits are."""
+        return True
 
     def logprob(self, token: int) -> float:
         """Return the natural log-probability of a token in the whole vocabulary."""

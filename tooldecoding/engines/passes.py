@@ -41,8 +41,9 @@ def tokens_in_front(feed: Feed) -> int:
 
 def cut(feed: Feed, size: int) -> tuple[Feed, Feed]:
     """Return a piece of the first ``size`` tokens of a feed, which has at least so many in front, and the rest."""
-    branch, tokens, speculative, candidates = feed
-    return Feed(branch, tokens[:size], 0, _NONE_WANTED), Feed(branch, tokens[size:], speculative, candidates)
+    return feed._replace(tokens=feed.tokens[:size], speculative=0, candidates=_NONE_WANTED, exact=False), feed._replace(
+        tokens=feed.tokens[size:]
+    )
 
 
 def masked_tokens(bytes_each: int) -> int:

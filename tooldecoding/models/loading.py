@@ -34,6 +34,7 @@ from tooldecoding.models.conversions import KeptConversion
 from tooldecoding.models.llama_cpp import LlamaCppModel, is_installed
 from tooldecoding.models.sources import (
     FILES,
+    REFERENCE_MODEL,
     SMOLLM2,
     Model,
     Source,
@@ -223,6 +224,13 @@ def _is_for_llama_cpp(
 
 def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: dict[str, Any]) -> Loaded:
     runtime, gpu_layers, threads = (arguments.pop(name, None) for name in ("engine", "gpu_layers", "threads"))
+    upstream = {name: arguments.pop(name, None) for name in ("upstream", "upstream_model", "upstream_api_key")}
+    if upstream["upstream"] is not None:
+        given = {"device": device, "dtype": dtype, "threads": threads, **arguments}
+        wrong = [name for name in ("device", "dtype", "threads", *_OF_TRANSFORMERS) if given.get(name) is not None]
+        if wrong or gpu_layers not in (None, -1) or runtime not in (None, "auto"):
+            raise ModelError(f"a server runs the model (--upstream); it takes no {', '.join(wrong) or 'engine'}")
+        return _load_upstream(path, trust, arguments, **upstream)
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
@@ -270,6 +278,26 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: d
         if not is_causal(model):
             raise _other_kind(path, f"a {type(model).__name__} whose tokens see what follows them")
     setattr(model, FILES, files_state(source, arguments.get("revision")))
+    return model, tokenizer
+
+
+def _load_upstream(
+    path: str, trust: bool, arguments: dict[str, Any], upstream: str, upstream_model: str | None,
+    upstream_api_key: str | None,
+) -> Loaded:  # fmt: skip
+    from tooldecoding.upstream.find import load_upstream
+
+    def read(source: str) -> tuple[PreTrainedConfig | None, PreTrainedTokenizerBase]:
+        found = find_source(source)
+        try:
+            config = _read_config(found, source, trust, _where(found, arguments))
+        except ModelError:
+            config = None
+        return config, load_tokenizer(source, trust, **arguments)
+
+    source = None if path == REFERENCE_MODEL else path
+    model, tokenizer = load_upstream(upstream, read, source, model=upstream_model or "", key=upstream_api_key)
+    setattr(model, FILES, model.server.model)
     return model, tokenizer
 
 

@@ -21,8 +21,9 @@ from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerB
 from tooldecoding.errors import MissingExtraError, ModelError
 from tooldecoding.files.manifest import digest
 from tooldecoding.models.llama_cpp import LlamaCppModel
+from tooldecoding.models.upstream import UpstreamModel
 
-Model: TypeAlias = PreTrainedModel | LlamaCppModel
+Model: TypeAlias = PreTrainedModel | LlamaCppModel | UpstreamModel
 """What a decoder runs."""
 
 REFERENCE_MODEL: Final = "reference"
@@ -142,7 +143,7 @@ def weights_type(file: Path) -> str:
 
 def input_device(model: Model) -> torch.device:
     """Return the device where token ids go: that of the embedding, or where it runs if it is offloaded."""
-    if isinstance(model, LlamaCppModel):
+    if isinstance(model, LlamaCppModel | UpstreamModel):
         return model.device
     embedding = model.get_input_embeddings()
     placed = getattr(getattr(embedding, "_hf_hook", None), "execution_device", None)  # accelerate's, if it is spread
@@ -154,7 +155,7 @@ def input_device(model: Model) -> torch.device:
 
 def demand_placed(model: Model) -> None:
     """ModelError if weights lie on several devices, or outside of memory, and no ``device_map`` has put them there."""
-    if isinstance(model, LlamaCppModel):
+    if isinstance(model, LlamaCppModel | UpstreamModel):
         return
     devices = sorted({str(tensor.device) for tensor in model.parameters()})
     if (len(devices) > 1 or devices == ["meta"]) and not hasattr(model, "hf_device_map"):

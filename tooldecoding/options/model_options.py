@@ -1,5 +1,6 @@
 """What every command that runs a model can be told, and those that can spread their work over a Ray cluster."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, Literal
@@ -10,6 +11,8 @@ from tooldecoding.errors import ConfigError
 from tooldecoding.options.decode_options import DecodeOptions, Strategy
 from tooldecoding.options.option import Count, NotNegative, option
 
+UPSTREAM_KEY_VARIABLE: Final = "TOOLDECODING_UPSTREAM_API_KEY"
+"""The environment's variable that may hold the key of a server that runs the model."""
 DEVICE_HELP = "Such as cpu or cuda:0."
 TRUST_HELP = "Run Python code of the model's folder; it can do anything."
 MODEL_HELP = (
@@ -49,13 +52,24 @@ class LoadOptions:
     )
     threads: Count | None = option(None, "With llama.cpp, threads of the processor.", default_text="torch's")
     attn_implementation: str | None = option(None, "Attention as transformers names it, such as sdpa or eager.")
+    upstream: str | None = option(
+        None,
+        "Server that runs the model: vLLM, SGLang or llama-server; a key that it wants is read from the environment's "
+        f"{UPSTREAM_KEY_VARIABLE}. --model then is where the tokenizer is.",
+        metavar="http://HOST:PORT",
+        default_text="none; the model runs here",
+    )
+    upstream_model: str | None = option(
+        None, "Name of the model at --upstream, if it serves several.", default_text="the first one"
+    )
     # files are handed around: they must not switch this on
     trust_remote_code: bool = option(False, TRUST_HELP, only="command line")
 
     @property
     def loading(self) -> dict[str, Any]:
         """The arguments of ``load_quietly`` besides the path."""
-        return {each.name: getattr(self, each.name) for each in fields(LoadOptions) if each.name != "model"}
+        given = {each.name: getattr(self, each.name) for each in fields(LoadOptions) if each.name != "model"}
+        return given | {"upstream_api_key": os.environ.get(UPSTREAM_KEY_VARIABLE) or None}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import NextTokenLogits, token_set
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.pending import CONTEXT_BYTES, Pending
@@ -319,8 +319,9 @@ class Branch:
         Nothing is written. The engine must be able to drop tokens.
         """
         paths = [self.pending.tokens(text.encode()) for text in texts]
-        first = await self.fed.compute()
-        behind = await self.fed.behind([path[:-1] for path in paths])
+        first = await self.fed.compute(candidates=[token_set(path[0] for path in paths)], exact=True)
+        next_tokens = [[token_set([token]) for token in path[1:]] for path in paths]
+        behind = await self.fed.behind([path[:-1] for path in paths], candidates=next_tokens)
         pairs = zip(paths, behind, strict=True)
         return [sum(map(NextTokenLogits.logprob, (first, *known), path)) for path, known in pairs]
 

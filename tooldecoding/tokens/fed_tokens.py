@@ -69,7 +69,7 @@ class FedTokens:
         self.logits = None
 
     async def compute(
-        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None
+        self, try_next: Sequence[int] = (), candidates: Sequence[Tokens] | None = None, exact: bool = False
     ) -> NextTokenLogits:
         """Return the logits behind the settled tokens; costs a forward pass if they are not known.
 
@@ -79,22 +79,46 @@ class FedTokens:
             Tokens to feed speculatively, if there is a pass and the engine can drop tokens.
         candidates : sequence of ndarrays of int64, optional
             The tokens that matter behind the settled tokens, and behind each of ``try_next``.
+        exact : bool
+            Whether the logits of all of them matter, and not only the likeliest.
         """
         if self.logits is None:
-            tried = try_next if self.engine.can_roll_back else ()
-            feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), candidates and candidates[: len(tried) + 1])
+            tried = try_next if self.engine.can_roll_back and not self.engine.goes_on_alone else ()
+            matter = None if exact and not self.engine.goes_on_alone else candidates and candidates[: len(tried) + 1]
+            feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), matter, exact)
             [[self.logits, *behind]] = await Logits([feed])
             self.tried = list(zip(tried, behind, strict=True))
             self.unfed = []
+        elif candidates is not None and not self.logits.tells(candidates[0], exact):
+            await self.ask(candidates[0], exact)
         return self.logits
 
-    async def behind(self, paths: Sequence[Sequence[int]], try_first: bool = False) -> list[list[NextTokenLogits]]:
+    async def ask(self, candidates: Tokens, exact: bool = False) -> NextTokenLogits:
+        """Return the logits behind the settled tokens, which are known, with those of the likeliest of some tokens.
+
+        Costs nothing where an engine tells all logits at once. ``exact``: as in ``compute``.
+        """
+        asked = self._fork_untried() if self.tried else self.branch_id
+        try:
+            [[self.logits]] = await Logits([Feed(asked, (), 0, [candidates], exact)])
+        finally:
+            if asked != self.branch_id:
+                self.engine.release(asked)
+        return self.logits
+
+    async def behind(
+        self,
+        paths: Sequence[Sequence[int]],
+        try_first: bool = False,
+        candidates: Sequence[Sequence[Tokens]] | None = None,
+    ) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 
         Costs a forward pass if one of the paths was not tried; nothing is settled. An engine that cannot drop tokens
         returns the logits behind the last token of a path alone.
 
         ``try_first``: whether the first path is tried, if none is; the engine must be able to drop tokens.
+        ``candidates``: for each token of each path, the tokens behind it whose logits matter, each of them.
         """
         tried = [token for token, _ in self.tried]
         logits = [logits for _, logits in self.tried]
@@ -102,7 +126,10 @@ class FedTokens:
         unknown = [n for n in range(len(paths)) if n not in known]
         stays = try_first and not tried
         forks = {n: self._fork_untried() for n in unknown[stays:]}
-        feeds = [Feed(forks.get(n, self.branch_id), paths[n], len(paths[n])) for n in unknown]
+        matter = {n: candidates[n] for n in unknown} if candidates is not None and self.engine.goes_on_alone else {}
+        feeds = [
+            Feed(forks.get(n, self.branch_id), paths[n], len(paths[n]), matter.get(n), n in matter) for n in unknown
+        ]
         if feeds:
             try:
                 answers = await Logits(feeds)

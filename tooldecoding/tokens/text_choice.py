@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import NextTokenLogits, token_set
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.token_table import TokenTable
 
@@ -67,16 +67,19 @@ async def likeliest_text(
     choices : sequence of int
         What each text stands for.
     """
-    behind: Behind = {(): await fed.compute()}
+    first = await fed.compute(candidates=[token_set(path[0] for path in paths)], exact=True)
+    behind: Behind = {(): first}
     known = [_Known((), 0.0, False)] * len(paths)
     for passes in itertools.count():
         known = [_further(found, path, behind, table) for found, path in zip(known, paths, strict=True)]
         doubt = max(0, passes - _EXACT)
         guesses = [found.logprob - doubt * (len(p) - len(found.tokens)) for found, p in zip(known, paths, strict=True)]
-        ahead = [paths[n][:-1] for n in _unread(known, guesses, paths, fed.engine.worth_a_pass)]
+        unread = _unread(known, guesses, paths, fed.engine.worth_a_pass)
+        ahead = [paths[n][:-1] for n in unread]
         if not ahead:
             break
-        for path, logits in zip(ahead, await fed.behind(ahead, try_first=True), strict=True):
+        next_tokens = [[token_set([token]) for token in paths[n][1:]] for n in unread]
+        for path, logits in zip(ahead, await fed.behind(ahead, True, next_tokens), strict=True):
             behind |= {path[: n + 1]: logits[n] for n in range(len(path))}
     highest = max(guesses)
     if not highest > -math.inf:  # nor if it is no number

@@ -34,7 +34,7 @@ from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
-from tooldecoding.engines.logits import NextTokenLogits, Tokens
+from tooldecoding.engines.logits import NextTokenLogits, Tokens, token_set
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.pending import Pending
@@ -47,6 +47,8 @@ _CHECKED: Final = 64
 """So many of the likeliest tokens of a value are checked one by one for their share; of the others their first byte."""
 _BLIND: Final = 8
 """After this many refused tokens, the search drops all tokens whose first byte is impossible."""
+_ASKED: Final = 16
+"""So often a server is asked for the likeliest of the tokens that may be permitted; then any permitted one is taken."""
 _LOWEST: Final = np.finfo(np.float32).min
 """Below it are tokens that the search has dropped."""
 
@@ -252,6 +254,11 @@ class ValueChoice(TokenChoice):
     async def token(self) -> int:
         """Return the chosen token; TokenizerError if the vocabulary has none that is permitted."""
         text, token = self.pending.text, self.greedy()
+        for _ in range(_ASKED):
+            if token is None or self.logits.knows(token):
+                break
+            self.logits = await self.fed.ask(self._not_known())
+            token = self.greedy()
         is_shorter = token is not None and len(self.table.text(token)) < len(text)
         if token is not None and is_shorter and not await self.beats_canonical_token(token):
             token = self.greedy(only=self.pending.tokens()[0])
@@ -261,6 +268,12 @@ class ValueChoice(TokenChoice):
         if self.table.text(token) == text and self.fed.engine.can_roll_back and self.table.goes_beyond(text):
             return await self.prefer_longer_token(token)
         return token
+
+    def _not_known(self) -> Tokens:
+        """Return the tokens that may be permitted and of which no logit is known."""
+        text = self.pending.text
+        tokens = np.concatenate([np.array(self.table.beginnings(text), np.int64), self._possible_beyond(text)])
+        return token_set(token for token in tokens.tolist() if not self.logits.knows(token))
 
     def greedy(self, only: int | None = None) -> int | None:
         """Return the likeliest token, if any, that writes a part of the pending text, or all and an accepted piece.
