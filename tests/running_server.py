@@ -1,9 +1,5 @@
-"""The server in a thread of this process, or with replicas as a process; what its tests send, and stubs that answer.
+"""The server in a thread of this process, or as a process, and what its tests send."""
 
-As a program it is the command line whose replicas do what a message says, too.
-"""
-
-import asyncio
 import json
 import os
 import signal
@@ -25,9 +21,9 @@ import uvicorn
 from call_ids import without_ids
 from tooldecoding.decoder import ToolDecoder
 from tooldecoding.options.serve_command import ServeCommand
-from tooldecoding.server.app import application, load_completions
+from tooldecoding.server.app import application
 from tooldecoding.server.chat_completions import ChatCompletions
-from tooldecoding.server.exchange import Answerer, ResponseStart, ResponseStream, Row
+from tooldecoding.server.exchange import Answerer
 from tooldecoding.server.web_server import web_server
 from tools import documented
 
@@ -126,7 +122,7 @@ class Server:
         assert json.loads(arguments) == {"city": "Rome", "days": 3}
 
     def figure(self, name: str) -> float:
-        """A figure of ``/metrics``, over all replicas; 0 if there is none yet."""
+        """A figure of ``/metrics``, 0 if there is none yet."""
         lines = self.http.get("/metrics").text.splitlines()
         starts = f"tooldecoding_{name} ", f"tooldecoding_{name}{{"
         return sum(float(line.split()[-1]) for line in lines if line.startswith(starts))
@@ -239,65 +235,12 @@ def error_of(answer: httpx.Response, status: int) -> dict[str, Any]:
     return dict(error)
 
 
-class Told(Answerer):
-    """Does what the message says: ``hello``, ``wait`` until the file ``GO`` is there, ``stream`` with a wait in it.
-
-    A model answers other messages.
-    """
-
-    def __init__(self, options: ServeCommand) -> None:
-        self._key = options.api_key
-        self._model: Any = load_completions(options)
-        self._waiting = 0
-        self.metrics = self._model.metrics
-        self.metrics.running.set_function(lambda: self._waiting + len(self._model.scheduler._jobs))
-
-    async def answer(self, given: Row, request_id: str) -> ResponseStream:
-        said, found = given["messages"][0]["content"], {"pid": os.getpid(), "key": self._key}
-        if said not in ("hello", "wait", "stream"):
-            async for part in self._model.answer(given, request_id):
-                yield part
-            return
-        if said == "stream":
-            yield ResponseStart(200, found, streamed=True)
-        if said != "hello":
-            await self._wait()
-        yield {"more": True} if said == "stream" else ResponseStart(200, found)
-
-    async def _wait(self) -> None:
-        self._waiting += 1
-        try:
-            while not Path(os.environ["GO"]).exists():
-                await asyncio.sleep(0.01)
-        finally:
-            self._waiting -= 1
-
-
-def told(what: str, tools: int = 0) -> dict[str, Any]:
-    """A request that ``Told`` does; ``tools`` says which."""
-    given = [tool(f"tool_{tools}", x={"type": "string"})]
-    return {"messages": [{"role": "user", "content": what}], "tools": given}
-
-
 @dataclass(frozen=True)
 class Process(Server):
-    """A server that is a process, perhaps with replicas; ``lines`` are its log."""
+    """A server that is a process; ``lines`` are its log."""
 
     process: subprocess.Popen[str]
     lines: list[dict[str, Any]]
-    go: Path
-
-    def free(self) -> None:
-        """Let everything go on that waits."""
-        self.go.touch()
-        wait_until(lambda: not self.figure("running"))
-        self.go.unlink()
-
-    def tell(self, what: str, tools: int = 0) -> httpx.Response:
-        return self.ask(**told(what, tools))
-
-    def logged(self, event: str) -> list[dict[str, Any]]:
-        return [line for line in self.lines if line["event"] == event]
 
     def assert_what_runs_is_finished(self) -> None:
         """Told to stop, it finishes a stream and an answer, and ends with the documented exit code."""
@@ -315,11 +258,10 @@ class Process(Server):
 
 
 @contextmanager
-def serving(folder: Path, *command: object) -> Iterator[Process]:
+def serving(*command: object) -> Iterator[Process]:
     """Inside the block, Python serves as a command says."""
-    go = folder / "go"
     paths = os.pathsep.join(map(str, (Path(__file__).parent, Path(__file__).parents[1])))
-    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1", "RAY_worker_niceness": "0", "GO": str(go)}
+    environment = os.environ | {"PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     lines: list[dict[str, Any]] = []
     with subprocess.Popen(
         [sys.executable, *map(str, command)], stderr=subprocess.PIPE, text=True, env=environment
@@ -332,7 +274,7 @@ def serving(folder: Path, *command: object) -> Iterator[Process]:
             assert process.poll() is None, lines
             [port] = [line["port"] for line in lines if line["event"] == "listening"]
             with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as http:
-                yield Process(http, process, lines, go)
+                yield Process(http, process, lines)
             process.send_signal(signal.SIGTERM)
             process.wait(PATIENCE)
         finally:
@@ -343,18 +285,3 @@ def serving(folder: Path, *command: object) -> Iterator[Process]:
 def _read(stream: IO[str], lines: list[dict[str, Any]]) -> None:
     for line in stream:
         lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "text": line})
-
-
-def main() -> None:
-    """Run the command line with ``Told`` in replicas."""
-    from running_server import Told  # by the name under which a replica finds it
-    from tooldecoding.cli.app import main
-    from tooldecoding.server.replicas import replicas
-    from tooldecoding.server.replicas.replica import Replica
-
-    vars(replicas)["Replica"] = type("Replica", (Replica,), {"load": Told})
-    main()
-
-
-if __name__ == "__main__":
-    main()

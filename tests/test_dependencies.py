@@ -45,7 +45,7 @@ def loaded_by_name(file: Path) -> Iterator[str]:
 @pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.relative_to(ROOT)))
 def test_what_a_file_imports_is_declared(file: Path) -> None:
     rooms = {
-        "agents": ("mcp",), "server": ("serve",), "server/replicas": ("serve", "ray"), "batches": ("batch",),
+        "agents": ("mcp",), "server": ("serve",), "batches": ("batch",),
         "cluster": ("ray",), "models": ("gguf", "llama-cpp"), "doctor.py": ("gguf",),
     }  # fmt: skip
     found = [extras for room, extras in rooms.items() if file.is_relative_to(ROOT / "tooldecoding" / room)]

@@ -18,20 +18,14 @@ def serve(given: ParsedArguments) -> None:
     """Answer OpenAI's chat completions over HTTP; every tool call is valid, and voted argument by argument."""
     command = given.merge(ServeCommand, {"api_key": os.environ.get(KEY_VARIABLE) or None})
     demand_extra("serve", "fastapi", "uvicorn", "prometheus_client")
-    if command.ray is not None:
-        demand_extra("ray", "ray")
     if command.host not in LOOPBACK and command.api_key is None:
         stderr_line("warning: everybody who reaches this machine can use the model; give --api-key")
     from tooldecoding.server.app import application, load_completions
     from tooldecoding.server.web_server import bound_socket, run_server
 
     with bound_socket(command) as bound:  # before the model is loaded, which may take minutes
-        if command.ray is None:
-            run_server(application(load_completions(command, stderr_line), command), command, bound)
-        else:
-            from tooldecoding.server.replicas.run_replicas import run_replicas
-
-            run_replicas(command, bound)
+        answerer, command = load_completions(command, stderr_line)
+        run_server(application(answerer, command), command, bound)
 
 
 _OPTIONS = tuple(option for option in options_of(ServeCommand) if option.name not in _OF_REQUESTS)

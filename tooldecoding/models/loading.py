@@ -230,7 +230,7 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: d
         wrong = [name for name in ("device", "dtype", "threads", *_OF_TRANSFORMERS) if given.get(name) is not None]
         if wrong or gpu_layers not in (None, -1) or runtime not in (None, "auto"):
             raise ModelError(f"a server runs the model (--upstream); it takes no {', '.join(wrong) or 'engine'}")
-        return _load_upstream(path, trust, arguments, **upstream)
+        return _load_upstream(path, trust, arguments, upstream)
     spread = arguments.get("device_map")
     if spread is not None and device is not None:
         raise ModelError("device and device_map both say where the weights go; give one of them")
@@ -281,22 +281,26 @@ def _load(path: str, device: str | None, dtype: Dtype, trust: bool, arguments: d
     return model, tokenizer
 
 
-def _load_upstream(
-    path: str, trust: bool, arguments: dict[str, Any], upstream: str, upstream_model: str | None,
-    upstream_api_key: str | None,
-) -> Loaded:  # fmt: skip
+def read_config_and_tokenizer(
+    source: str, trust: bool = False, **arguments: Any
+) -> tuple[PreTrainedConfig | None, PreTrainedTokenizerBase]:
+    """Read what must be known of a model that another process runs; ModelError if there is no tokenizer.
+
+    The configuration is None if it cannot be read. ``arguments``: as ``load_model`` takes them.
+    """
+    found, config = find_source(source), None
+    with suppress(ModelError):
+        config = _read_config(found, source, trust, _where(found, arguments))
+    return config, load_tokenizer(source, trust, **arguments)
+
+
+def _load_upstream(path: str, trust: bool, arguments: dict[str, Any], asked: Mapping[str, str | None]) -> Loaded:
     from tooldecoding.upstream.find import load_upstream
 
-    def read(source: str) -> tuple[PreTrainedConfig | None, PreTrainedTokenizerBase]:
-        found = find_source(source)
-        try:
-            config = _read_config(found, source, trust, _where(found, arguments))
-        except ModelError:
-            config = None
-        return config, load_tokenizer(source, trust, **arguments)
-
-    source = None if path == REFERENCE_MODEL else path
-    model, tokenizer = load_upstream(upstream, read, source, model=upstream_model or "", key=upstream_api_key)
+    read = partial(read_config_and_tokenizer, trust=trust, **arguments)
+    source, address = None if path == REFERENCE_MODEL else path, asked["upstream"]
+    name, key = asked["upstream_model"] or "", asked["upstream_api_key"]
+    model, tokenizer = load_upstream(str(address), read, source, model=name, key=key)
     setattr(model, FILES, model.server.model)
     return model, tokenizer
 

@@ -1,7 +1,6 @@
 """What every command that runs a model can be told, and those that can spread their work over a Ray cluster."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, Literal
 
@@ -86,31 +85,6 @@ class ModelOptions(LoadOptions, DecodeOptions):
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
 
-def demand_cluster(ray: str | None, word: str, count: int | None, gpus: float | None) -> None:
-    """ConfigError unless a cluster and the number of its workers are given together, with GPUs that can be shared.
-
-    Parameters
-    ----------
-    word : str
-        What the options call the workers: ``actors``.
-    """
-    gpus_flag = f"--gpus-per-{word.removesuffix('s')}"
-    for flag, value in {f"--{word}": count, gpus_flag: gpus}.items():
-        if ray is None and value is not None:
-            raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
-    if ray is not None and count is None:
-        raise ConfigError(f"--ray needs the number of workers: --{word} N")
-    if gpus is not None and gpus > 1 and gpus != int(gpus):
-        raise ConfigError(f"{gpus_flag}: expected a whole number or a share of one GPU, got {gpus:g}")
-
-
-RAY_HELP: Final = "a Ray cluster: local starts one on this machine, auto joins the one that runs on it."
-RAY_VALUES: Final[Mapping[str, Any]] = {
-    "metavar": "local|auto|HOST:PORT",
-    "expected": "local, auto or the address HOST:PORT of a cluster",
-}
-
-
 @dataclass(frozen=True)
 class RayOptions(ModelOptions):
     """The model, how it runs, and where.
@@ -121,7 +95,12 @@ class RayOptions(ModelOptions):
         If a value has the wrong type or is out of bounds, or if ``ray`` and ``actors`` are not given together.
     """
 
-    ray: str | None = option(None, f"Spread the work over {RAY_HELP}", **RAY_VALUES)
+    ray: str | None = option(
+        None,
+        "Spread the work over a Ray cluster: local starts one on this machine, auto joins the one that runs on it.",
+        metavar="local|auto|HOST:PORT",
+        expected="local, auto or the address HOST:PORT of a cluster",
+    )
     actors: Count | None = option(None, "Workers in the cluster; each loads the model.", metavar="N")
     gpus_per_actor: NotNegative | None = option(
         None,
@@ -132,4 +111,11 @@ class RayOptions(ModelOptions):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        demand_cluster(self.ray, "actors", self.actors, self.gpus_per_actor)
+        for flag, value in {"--actors": self.actors, "--gpus-per-actor": self.gpus_per_actor}.items():
+            if self.ray is None and value is not None:
+                raise ConfigError(f"{flag} is for a Ray cluster; name it with --ray local, auto or HOST:PORT")
+        if self.ray is not None and self.actors is None:
+            raise ConfigError("--ray needs the number of workers: --actors N")
+        gpus = self.gpus_per_actor
+        if gpus is not None and gpus > 1 and gpus != int(gpus):
+            raise ConfigError(f"--gpus-per-actor: expected a whole number or a share of one GPU, got {gpus:g}")

@@ -7,14 +7,18 @@ from typing import Annotated, Final
 from pydantic import Field as Bounds
 
 from tooldecoding.options.decode_options import PROMPT_CACHE_MB
-from tooldecoding.options.model_options import RAY_HELP, RAY_VALUES, ModelOptions, demand_cluster
-from tooldecoding.options.option import Count, CountOrNone, NotNegative, Positive, option
+from tooldecoding.options.model_options import ModelOptions
+from tooldecoding.options.option import Count, CountOrNone, Positive, option
 
 KEY_VARIABLE: Final = "TOOLDECODING_API_KEY"
 """The environment's variable that may hold the key: other users of a machine see command lines."""
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 """Hosts that only this machine reaches."""
+
+_AT_ONCE: Final = 8
+_AT_UPSTREAM: Final = 64
+"""A server that runs the model has its own queue."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class ServeCommand(ModelOptions):
     Raises
     ------
     ConfigError
-        If a value has the wrong type or is out of bounds, or if ``ray`` and ``replicas`` are not given together.
+        If a value has the wrong type or is out of bounds.
     """
 
     served_model_name: tuple[Annotated[str, Bounds(min_length=1)], ...] = option(
@@ -41,27 +45,22 @@ class ServeCommand(ModelOptions):
         metavar="KEY",
         default_text=f"the environment's {KEY_VARIABLE}; none if there is none",
     )
-    max_batch: Count = option(8, "Most requests that are decoded together.")
+    max_batch: Count | None = option(
+        None, "Most requests that are decoded together.", default_text=f"{_AT_ONCE}; {_AT_UPSTREAM} with --upstream"
+    )
     queue: CountOrNone = option(64, "Most requests that wait; more get status 429.")
     kv_cache_mb: Count = option(4096, "MiB for the KV caches of the requests that are decoded together.")
     prompt_cache_mb: CountOrNone = option(PROMPT_CACHE_MB, "MiB for KV caches of former prompts; 0 for none.")
     timeout: Positive = option(600.0, "Seconds after which a request is given up, with its time in the queue.")
     max_body_mb: Count = option(8, "Most MiB of a request's body.")
     log_prompts: bool = option(False, "Write the prompts to the log.")
-    ray: str | None = option(None, f"Serve with replicas in {RAY_HELP}", **RAY_VALUES)
-    replicas: Count | None = option(None, "Replicas in the cluster; each loads the model.", metavar="N")
-    gpus_per_replica: NotNegative | None = option(
-        None,
-        "GPUs of each replica; replicas share one with 0.5.",
-        metavar="G",
-        default_text="1 if the cluster has one for each replica, else 0",
-    )
+
+    @property
+    def most_at_once(self) -> int:
+        """Most requests that are decoded together."""
+        return self.max_batch or (_AT_ONCE if self.upstream is None else _AT_UPSTREAM)
 
     @property
     def model_names(self) -> tuple[str, ...]:
         """The names by which the model is shown; answers have the first one."""
         return self.served_model_name or (Path(self.model).absolute().name or self.model,)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        demand_cluster(self.ray, "replicas", self.replicas, self.gpus_per_replica)

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Final
@@ -26,13 +27,15 @@ from tooldecoding.server.exchange import (
     ResponseStart,
     ResponseStream,
     Row,
-    read_body,
+    read_bytes,
+    read_row,
     response,
     to_api_error,
     unless_disconnected,
 )
 from tooldecoding.server.monitoring import Metrics, log
 from tooldecoding.server.page import page
+from tooldecoding.server.pass_through import PassThrough, is_ours
 from tooldecoding.server.responses import responses
 
 _ID: Final = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
@@ -102,25 +105,37 @@ def _digest(key: bytes) -> bytes:
     return sha256(key).digest()
 
 
-def load_completions(options: ServeCommand, tell: Callable[[str], None] | None = None) -> Answerer:
-    """Load a model in this process; ModelError if that fails. ``tell``: as ``load_quietly`` takes it."""
+def load_completions(options: ServeCommand, tell: Callable[[str], None] | None = None) -> tuple[Answerer, ServeCommand]:
+    """Load a model in this process, or find that of ``--upstream``; returns the options with its name, too.
+
+    ModelError or UpstreamError if that fails. ``tell``: as ``load_quietly`` takes it.
+    """
     from tooldecoding.decoder import ToolDecoder
     from tooldecoding.models.loading import load_quietly
+    from tooldecoding.models.upstream import UpstreamModel
     from tooldecoding.server.chat_completions import ChatCompletions
 
     model, tokenizer = load_quietly(options.model, tell=tell, **options.loading)
-    return ChatCompletions(ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb), options)
+    if isinstance(model, UpstreamModel) and not options.served_model_name:
+        options = replace(options, served_model_name=(model.server.model,))
+    decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
+    return ChatCompletions(decoder, options), options
 
 
 def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
-    """Return the application."""
+    """Return the application. In front of ``--upstream``, what asks for no tools is passed on."""
     began = int(time.time())
+    passing = None
+    if options.upstream is not None:
+        passing = PassThrough(options.upstream, options.loading["upstream_api_key"], options.timeout)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         log("ready", model=options.model, host=options.host, port=options.port)
         yield
         await answerer.stop()
+        if passing is not None:
+            await passing.stop()
         log("stopped")
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
@@ -139,7 +154,10 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
         return await answered(request, partial(responses, answerer.answer, options))
 
     async def answered(request: Request, answer: Callable[[Row, str], ResponseStream]) -> Response:
-        given = await read_body(request, options.max_body_mb << 20)
+        body = await read_bytes(request, options.max_body_mb << 20)
+        if passing is not None and not is_ours(body):
+            return await passing(request, body)
+        given = await read_row(request, body)
         stream = answer(given, request.state.request_id)
         start = await unless_disconnected(request, anext(stream))
         if not isinstance(start, ResponseStart):
@@ -150,11 +168,15 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
         return {"id": name, "object": "model", "created": began, "owned_by": "tooldecoding"}
 
     @app.get("/v1/models")
-    async def models() -> Response:
+    async def models(request: Request) -> Response:
+        if passing is not None:
+            return await passing(request, b"")
         return response(ResponseStart(200, {"object": "list", "data": [*map(card, options.model_names)]}))
 
     @app.get("/v1/models/{name:path}")
-    async def model(name: str) -> Response:
+    async def model(request: Request, name: str) -> Response:
+        if passing is not None:
+            return await passing(request, b"")
         name = name if name in (*options.model_names, options.model) else name.rstrip("/")
         demand_model(name, options)
         return response(ResponseStart(200, card(name)))
@@ -175,5 +197,11 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
     async def root() -> Response:
         content, headers = page()
         return Response(content, headers=headers)
+
+    if passing is not None:
+
+        @app.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        async def other(request: Request) -> Response:
+            return await passing(request, await read_bytes(request, options.max_body_mb << 20))
 
     return app

@@ -170,7 +170,9 @@ class ChatCompletions(Answerer):
 
     def __init__(self, decoder: ToolDecoder, options: ServeCommand) -> None:
         super().__init__()
-        self.scheduler = Scheduler(decoder, options.max_batch, options.queue, options.kv_cache_mb << 20, self.metrics)
+        self.scheduler = Scheduler(
+            decoder, options.most_at_once, options.queue, options.kv_cache_mb << 20, self.metrics
+        )
         self._decoder = decoder
         self._options = options
         self._parser = RequestParser(decoder)

@@ -113,7 +113,7 @@ A stream that fails ends with the row of an error.
 
 
 class Answerer:
-    """Who answers: a model in this process, or replicas."""
+    """Who answers."""
 
     def __init__(self) -> None:
         self.metrics = Metrics()
@@ -139,20 +139,29 @@ class Answerer:
 
 
 async def read_body(request: Request, most: int) -> Row:
-    """Return the body, a JSON object.
+    """Return the body, a JSON object; ApiError as ``read_bytes`` and ``read_row``."""
+    return await read_row(request, await read_bytes(request, most))
+
+
+async def read_row(request: Request, body: bytes) -> Row:
+    """Return the JSON object of a body.
 
     Only ``application/json`` is read: a web page of another origin cannot send it without being asked first.
 
     Raises
     ------
     ApiError
-        415 for another content type, 413 for more than ``most`` bytes, 408 for a body that does not arrive; 400 for
-        anything but a JSON object, also for a key twice, numbers that JSON does not have, and too many levels of
-        nesting.
+        415 for another content type; 400 for anything but a JSON object, also for a key twice, numbers that JSON does
+        not have, and too many levels of nesting.
     """
     given = request.headers.get("content-type", "")
     if given.partition(";")[0].strip().lower() != _JSON:
         raise ApiError(415, f"expected the content type {_JSON}, found {given!r:.80}", code="unsupported_media_type")
+    return await run_in_threadpool(_read_json, body)
+
+
+async def read_bytes(request: Request, most: int) -> bytes:
+    """Return the body; ApiError 413 for more than ``most`` bytes, 408 if it does not arrive, 400 if it breaks off."""
     too_large = ApiError(413, f"the body has more than {most:,} bytes", code="request_too_large")
     length = request.headers.get("content-length", "")
     if length.isdecimal() and int(length[:20]) > most:
@@ -168,7 +177,7 @@ async def read_body(request: Request, most: int) -> Row:
         raise ApiError(408, f"the body did not arrive within {_SECONDS} seconds", code="timeout") from None
     except ClientDisconnect:
         raise ApiError(400, "the body is not complete", code="incomplete_body") from None
-    return await run_in_threadpool(_read_json, bytes(body))
+    return bytes(body)
 
 
 def _read_json(body: bytes) -> Row:

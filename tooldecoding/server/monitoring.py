@@ -14,7 +14,7 @@ _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
 class Metrics:
-    """Counters of one server, or one replica."""
+    """Counters of one server."""
 
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()

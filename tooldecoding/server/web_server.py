@@ -52,7 +52,7 @@ def run_server(app: ASGIApp, options: ServeCommand, bound: socket.socket) -> Non
 
 def web_server(app: ASGIApp, options: ServeCommand) -> uvicorn.Server:
     """Return what serves an application over HTTP."""
-    requests = (options.max_batch + options.queue) * (options.replicas or 1)
+    requests = options.most_at_once + options.queue
     config = uvicorn.Config(
         app,
         http=_Connection,

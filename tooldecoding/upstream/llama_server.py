@@ -60,5 +60,7 @@ class LlamaServer(HttpUpstream):
         if not isinstance(said, dict) or "model_path" not in said:
             return None
         self.model = str(said["model_path"])
+        cards = await self.get("/v1/models")
+        name = cards["data"][0]["id"] if isinstance(cards, dict) and cards.get("data") else self.model
         context = (said.get("default_generation_settings") or {}).get("n_ctx")
-        return Description(self.model, self.model, context)
+        return Description(self.model, str(name), context)

@@ -53,6 +53,8 @@ class Upstream(ABC):
         What it is, as people call it.
     address : str
         Where it is, for messages.
+    model : str
+        Name of the model, as the server shows it.
     likeliest : int
         So many of the likeliest tokens come with each step.
     most_exact : int
@@ -63,6 +65,7 @@ class Upstream(ABC):
 
     kind: str
     address: str
+    model: str
     likeliest: int
     most_exact: int
     loop: asyncio.AbstractEventLoop

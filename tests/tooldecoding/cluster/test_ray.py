@@ -167,17 +167,12 @@ LOCAL = ("--ray", "local")
         ),
         ("decode", ["--ray", "127.0.0.1:1", "--actors", 1], ["--ray 127.0.0.1:1: no answer from there"]),
         ("decode", [*LOCAL, "--actors", 1, "--model", "./nowhere"], ["no model folder at './nowhere'"]),
-        ("serve", ["--replicas", 2], ["--replicas", "--ray"]),
-        ("serve", ["--gpus-per-replica", 1], ["--gpus-per-replica", "--ray"]),
-        ("serve", [*LOCAL], ["--ray", "--replicas N"]),
-        ("serve", [*LOCAL, "--replicas", 0], ["--replicas", "1 or more"]),
-        ("serve", [*LOCAL, "--replicas", 1, "--gpus-per-replica", 1.5], ["--gpus-per-replica", "1.5"]),
     ],
     ids=str,
 )
 def test_wrong_options(
     cli: Cli, address: str, batch: Path, tmp_path: Path, command: str, arguments: list[Any], said: list[str]
 ) -> None:
-    begun = ("serve",) if command == "serve" else decode(batch, tmp_path / "out.jsonl")
+    begun = decode(batch, tmp_path / "out.jsonl")
     assert_bad(cli(*begun, *(address if each is None else each for each in arguments)), *said)
     assert not (tmp_path / "out.jsonl").exists()

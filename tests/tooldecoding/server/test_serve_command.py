@@ -3,7 +3,6 @@
 import json
 import logging
 import socket
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +21,8 @@ def test_a_port_in_use_is_told_before_the_model_is_loaded(cli: Cli, monkeypatch:
         assert_bad(cli("serve", "--port", port), "cannot listen on 127.0.0.1", str(port), "in use")
 
 
-def test_what_runs_is_finished_when_the_server_is_told_to_stop(tmp_path: Path) -> None:
-    with serving(tmp_path, "-m", "tooldecoding", "serve", "--model", MODEL, "--port", 0, "--device", "cpu") as served:
+def test_what_runs_is_finished_when_the_server_is_told_to_stop() -> None:
+    with serving("-m", "tooldecoding", "serve", "--model", MODEL, "--port", 0, "--device", "cpu") as served:
         served.assert_what_runs_is_finished()
     answered = [line for line in served.logged("answered") if line["path"] == PATH]
     assert [line["status"] for line in answered] == [200, 200]

@@ -1,1 +1,0 @@
-"""The server as a Ray Serve application with many replicas; Ray is imported only here."""
