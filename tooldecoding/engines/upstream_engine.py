@@ -156,7 +156,6 @@ class UpstreamEngine(Engine):
     can_roll_back = True
     has_spare_positions = False
     chunk: int | None = None
-    worth_a_pass = 4
     goes_on_alone = True
 
     def __init__(self, server: Upstream, vocabulary: int) -> None:
