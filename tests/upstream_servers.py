@@ -128,7 +128,9 @@ def application(server: StandIn) -> FastAPI:
 
             def rows() -> Iterator[tuple[Row, bool]]:
                 for token, found in server.steps(given["token_ids"], asked["max_tokens"], allowed):
-                    shown = [token, *(exact or found.topk(asked["logprobs"]).indices.tolist())]
+                    others = exact or found.topk(asked["logprobs"]).indices.tolist()
+                    most = asked["logprobs"] + (exact is None)  # of those that are asked for, vLLM loses the last one
+                    shown = list(dict.fromkeys([token, *others]))[:most]
                     top = [{"token_id": each, "logprob": float(found[each]), "rank": 1} for each in shown]
                     place = {"token_id": token, "logprob": float(found[token]), "top_logprobs": top}
                     yield {"choices": [{"token_ids": [token], "logprobs": {"content": [place]}}]}, True

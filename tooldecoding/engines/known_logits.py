@@ -4,6 +4,7 @@ What is left of the probability is spread evenly over the other tokens. So a cho
 sum of many is about right; ``tells`` says whether a choice is one among known tokens.
 """
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -24,25 +25,34 @@ class KnownLogits(NextTokenLogits):
     known : mapping of int to float
         Natural log-probabilities in the whole vocabulary.
     vocabulary : int
-    is_ranked : bool
-        Whether the likeliest tokens are among them.
+    least : float
+        No token that is not known has a higher log-probability; infinity if that is not known.
     asked : frozenset of bytes
         Sets of tokens of which the likeliest is known.
     """
 
     def __init__(
-        self, known: Mapping[int, float], vocabulary: int, is_ranked: bool, asked: frozenset[bytes] = frozenset()
+        self,
+        known: Mapping[int, float],
+        vocabulary: int,
+        least: float = math.inf,
+        asked: frozenset[bytes] = frozenset(),
     ) -> None:
         self.known = dict(known)
-        self.is_ranked = is_ranked
+        self.least = least
         self._vocabulary = vocabulary
         self._asked = asked
         self._row = 0
 
-    def plus(self, known: Mapping[int, float], is_ranked: bool = False, asked: bytes | None = None) -> "KnownLogits":
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the likeliest tokens are known."""
+        return self.least < math.inf
+
+    def plus(self, known: Mapping[int, float], least: float = math.inf, asked: bytes | None = None) -> "KnownLogits":
         """Return these with further ones; ``asked`` is a set of which they tell the likeliest (``key``)."""
         every = self._asked if asked is None else self._asked | {asked}
-        return KnownLogits({**self.known, **known}, self._vocabulary, self.is_ranked or is_ranked, every)
+        return KnownLogits({**self.known, **known}, self._vocabulary, min(self.least, least), every)
 
     @staticmethod
     def key(tokens: Tokens) -> bytes:
@@ -55,10 +65,10 @@ class KnownLogits(NextTokenLogits):
 
     def tells(self, tokens: Tokens, exact: bool = False) -> bool:
         """See NextTokenLogits."""
-        known = [token in self.known for token in tokens.tolist()]
-        if exact or all(known):
-            return all(known)
-        return (self.is_ranked and any(known)) or self.key(tokens) in self._asked
+        known = [self.known[token] for token in tokens.tolist() if token in self.known]
+        if exact or len(known) == len(tokens):
+            return len(known) == len(tokens)
+        return max(known, default=-math.inf) >= self.least or self.key(tokens) in self._asked
 
     @cached_property
     def best(self) -> int:
@@ -91,4 +101,4 @@ class KnownLogits(NextTokenLogits):
         """The log-probability of a token that is not known: no higher than that of the least likely ranked one."""
         left = max(_LEAST, 1.0 - float(np.exp(list(self.known.values())).sum()))
         even = float(np.log(left / max(1, self._vocabulary - len(self.known))))
-        return min(even, *self.known.values()) if self.is_ranked and len(self.known) > 1 else even
+        return min(even, self.least)

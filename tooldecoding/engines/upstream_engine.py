@@ -12,6 +12,7 @@ A request that nobody follows any more is cancelled. Which tokens are computed t
 cache. Prompts are fed at the server side by side, and each goes on when its own answer is there.
 """
 
+import math
 import statistics
 import time
 from collections import deque
@@ -26,6 +27,7 @@ from tooldecoding.engines.engine import BranchId, BranchTable, Engine, Feed, Nee
 from tooldecoding.engines.known_logits import KnownLogits
 from tooldecoding.engines.logits import NextTokenLogits, Tokens, token_set
 from tooldecoding.engines.prefix_cache import PrefixCache
+from tooldecoding.errors import UpstreamError
 from tooldecoding.upstream.server import Ask, Step, Upstream
 
 _AHEAD: Final = 512
@@ -116,14 +118,17 @@ class _Stream:
         Where it began, and whose next token comes next.
     asked : ndarray of int64, optional
         The tokens whose logits it is to tell, in place of going on.
+    is_exact : bool
+        Whether it is to tell all of them, and not only the likeliest.
     ranked : bool
-        Whether it tells the likeliest tokens.
+        Whether it tells the likeliest tokens at each place.
     """
 
     prompt: _Prompt
     start: _Node
     head: _Node
     asked: Tokens | None
+    is_exact: bool
     ranked: bool
     began: float
     cancel: Callable[[], None] = lambda: None
@@ -295,7 +300,7 @@ class UpstreamEngine(Engine):
         if len(ids) <= self._server.most_exact:
             self._begin(prompt, node, Ask(node.tokens(), 1, exact=ids), asked=tokens)
         else:
-            self._begin(prompt, node, Ask(node.tokens(), 1, allowed=ids), asked=tokens, ranked=True)
+            self._begin(prompt, node, Ask(node.tokens(), 1, allowed=ids), asked=tokens)
 
     def _guide(self, wanted: _Wanted, first: int) -> None:
         """Ask for the logits of the tokens of a path, which the server writes because it may write no others."""
@@ -303,10 +308,10 @@ class UpstreamEngine(Engine):
         path = [int(tokens[0]) for tokens in wanted.feed.candidates[first:]][:_GUIDED]
         node = wanted.nodes[first]
         ask = Ask(node.tokens(), len(path), allowed=sorted(set(path)))
-        self._begin(wanted.prompt, node, ask, ranked=True)
+        self._begin(wanted.prompt, node, ask)
 
     def _begin(self, prompt: _Prompt, node: _Node, ask: Ask, asked: Tokens | None = None, ranked: bool = False) -> None:
-        stream = _Stream(prompt, node, node, asked, ranked, time.perf_counter())
+        stream = _Stream(prompt, node, node, asked, bool(ask.exact), ranked, time.perf_counter())
         prompt.streams.add(stream)
         prompt.usage.forward_passes += 1
         if asked is None:
@@ -339,13 +344,14 @@ class UpstreamEngine(Engine):
         if isinstance(news, Step):
             self._time(stream)
             stream.prompt.usage.positions += 1
-            logits = node.logits or KnownLogits({}, self._vocabulary, is_ranked=False)
+            logits = node.logits or KnownLogits({}, self._vocabulary)
             key = None if stream.asked is None else KnownLogits.key(stream.asked)
-            unsaid = [] if stream.ranked or stream.asked is None else stream.asked.tolist()
-            least = min(news.logprobs.values())  # a server that does not tell all is not asked for ever
-            node.logits = logits.plus(dict.fromkeys(unsaid, least) | dict(news.logprobs), stream.ranked, key)
+            least = min(news.logprobs.values()) if stream.ranked else math.inf
+            node.logits = logits.plus(news.logprobs, least, key)
             if stream.asked is not None:
                 node.asking = False
+                if stream.is_exact and not node.logits.tells(stream.asked, exact=True):
+                    node.error = UpstreamError(f"{self._server.kind} does not tell the log-probabilities asked for")
                 return
             node.going = None
             stream.head = node.child(news.token)

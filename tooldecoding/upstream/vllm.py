@@ -7,8 +7,8 @@ from tooldecoding.errors import UpstreamError
 from tooldecoding.upstream.http import Description, HttpUpstream
 from tooldecoding.upstream.server import Ask, Step
 
-MOST_EXACT: Final = 128
-"""vLLM's own limit of ``logprob_token_ids``."""
+MOST_EXACT: Final = 127
+"""vLLM's own limit of ``logprob_token_ids`` is one more."""
 LIKELIEST: Final = 20
 """What vLLM gives unless ``--max-logprobs`` says otherwise."""
 
@@ -17,7 +17,9 @@ def sampling_params(ask: Ask, likeliest: int) -> dict[str, Any]:
     """Return vLLM's parameters of a request."""
     parameters: dict[str, Any] = {"temperature": 0.0, "max_tokens": ask.most, "detokenize": False}
     if ask.exact:
-        return {**parameters, "logprobs": len(ask.exact), "logprob_token_ids": list(ask.exact)}
+        # the token that is taken comes first, and as many are told as were asked for: the last one may be lost
+        ids = [*ask.exact, next(token for token in range(len(ask.exact) + 1) if token not in ask.exact)]
+        return {**parameters, "logprobs": len(ids), "logprob_token_ids": ids}
     if ask.allowed:
         return {**parameters, "logprobs": 1, "allowed_token_ids": list(ask.allowed)}
     return {**parameters, "logprobs": likeliest}
