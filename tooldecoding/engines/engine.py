@@ -27,7 +27,8 @@ class Feed(NamedTuple):
         Number of speculative tokens at the end of ``tokens``. The engine returns logits before and after each of
         them, and the branch may ``drop`` them. If all tokens are speculative, none stand before the first.
     candidates : sequence of ndarrays of int64, optional
-        For each of the logits, the candidate token ids, ascending. The engine may leave out the logits of other tokens.
+        For each of the logits, the candidate token ids, ascending; None if all matter. The engine may leave out the
+        logits of other tokens.
     exact : bool
         Whether the logits of all candidates matter, and not only the likeliest of them.
     """
@@ -35,7 +36,7 @@ class Feed(NamedTuple):
     branch: BranchId
     tokens: Sequence[int]
     speculative: int = 0
-    candidates: Sequence[Tokens] | None = None
+    candidates: Sequence[Tokens | None] | None = None
     exact: bool = False
 
     @property

@@ -120,8 +120,8 @@ class _Stream:
         The tokens whose logits it is to tell, in place of going on.
     is_exact : bool
         Whether it is to tell all of them, and not only the likeliest.
-    ranked : bool
-        Whether it tells the likeliest tokens at each place.
+    is_free : bool
+        Whether the server takes the likeliest token of all.
     """
 
     prompt: _Prompt
@@ -129,7 +129,7 @@ class _Stream:
     head: _Node
     asked: Tokens | None
     is_exact: bool
-    ranked: bool
+    is_free: bool
     began: float
     cancel: Callable[[], None] = lambda: None
 
@@ -260,10 +260,10 @@ class UpstreamEngine(Engine):
                 if node.logits is not None and candidates is not None:
                     known = node.logits.known if feed.exact else {}
                     missing.setdefault(node, (wanted, set()))[1].update(set(candidates.tolist()).difference(known))
-                elif feed.exact and candidates is not None and not wanted.goes_on:
+                elif feed.exact and candidates is not None and not wanted.goes_on and self._server.restricts:
                     self._guide(wanted, n)
                 else:
-                    self._begin(wanted.prompt, node, Ask(node.tokens(), _AHEAD if wanted.goes_on else 1), ranked=True)
+                    self._begin(wanted.prompt, node, Ask(node.tokens(), _AHEAD if wanted.goes_on else 1))
             found.append(answers if len(answers) == len(wanted.nodes) else None)
         for node, (wanted, tokens) in missing.items():
             self._ask(wanted.prompt, node, token_set(tokens))
@@ -305,13 +305,15 @@ class UpstreamEngine(Engine):
     def _guide(self, wanted: _Wanted, first: int) -> None:
         """Ask for the logits of the tokens of a path, which the server writes because it may write no others."""
         assert wanted.feed.candidates is not None
-        path = [int(tokens[0]) for tokens in wanted.feed.candidates[first:]][:_GUIDED]
+        coming = takewhile(lambda tokens: tokens is not None, wanted.feed.candidates[first : first + _GUIDED])
+        path = [int(tokens[0]) for tokens in coming if tokens is not None]
         node = wanted.nodes[first]
-        ask = Ask(node.tokens(), len(path), allowed=sorted(set(path)))
+        is_last = first + len(path) < len(wanted.nodes)  # behind it, the likeliest tokens are wanted
+        ask = Ask(node.tokens(), len(path) + is_last, allowed=sorted(set(path)))
         self._begin(wanted.prompt, node, ask)
 
-    def _begin(self, prompt: _Prompt, node: _Node, ask: Ask, asked: Tokens | None = None, ranked: bool = False) -> None:
-        stream = _Stream(prompt, node, node, asked, bool(ask.exact), ranked, time.perf_counter())
+    def _begin(self, prompt: _Prompt, node: _Node, ask: Ask, asked: Tokens | None = None) -> None:
+        stream = _Stream(prompt, node, node, asked, bool(ask.exact), not ask.allowed, time.perf_counter())
         prompt.streams.add(stream)
         prompt.usage.forward_passes += 1
         if asked is None:
@@ -346,7 +348,8 @@ class UpstreamEngine(Engine):
             stream.prompt.usage.positions += 1
             logits = node.logits or KnownLogits({}, self._vocabulary)
             key = None if stream.asked is None else KnownLogits.key(stream.asked)
-            least = min(news.logprobs.values()) if stream.ranked else math.inf
+            others = [logprob for token, logprob in news.logprobs.items() if token != news.token or stream.is_free]
+            least = min(others, default=math.inf) if not stream.is_exact else math.inf
             node.logits = logits.plus(news.logprobs, least, key)
             if stream.asked is not None:
                 node.asking = False

@@ -110,7 +110,7 @@ class FedTokens:
         self,
         paths: Sequence[Sequence[int]],
         try_first: bool = False,
-        candidates: Sequence[Sequence[Tokens]] | None = None,
+        candidates: Sequence[Sequence[Tokens | None]] | None = None,
     ) -> list[list[NextTokenLogits]]:
         """Return the logits behind each token of some paths, any of which may be settled next.
 

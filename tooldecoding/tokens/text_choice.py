@@ -78,7 +78,8 @@ async def likeliest_text(
         ahead = [paths[n][:-1] for n in unread]
         if not ahead:
             break
-        next_tokens = [[token_set([token]) for token in paths[n][1:]] for n in unread]
+        # the last token counts with all that begin as it does
+        next_tokens = [[*(token_set([token]) for token in paths[n][1:-1]), None][: len(paths[n]) - 1] for n in unread]
         for path, logits in zip(ahead, await fed.behind(ahead, True, next_tokens), strict=True):
             behind |= {path[: n + 1]: logits[n] for n in range(len(path))}
     highest = max(guesses)

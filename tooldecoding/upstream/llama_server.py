@@ -26,7 +26,7 @@ class LlamaServer(HttpUpstream):
             "prompt": list(ask.tokens),
             "n_predict": ask.most,
             "temperature": 0.0,
-            "n_probs": _MANY if ask.exact else 1 if ask.allowed else self.likeliest,
+            "n_probs": _MANY if ask.exact else self.likeliest,
             "cache_prompt": True,
             "return_tokens": True,
             "stream": True,

@@ -58,7 +58,9 @@ class Upstream(ABC):
     likeliest : int
         So many of the likeliest tokens come with each step.
     most_exact : int
-        Most tokens of ``Ask.exact``; 0 if single tokens cannot be asked for.
+        Most tokens of ``Ask.exact``.
+    restricts : bool
+        Whether ``Ask.allowed`` is obeyed; ``most_exact`` has no limit if not.
     loop : asyncio.AbstractEventLoop
         What is asked runs here.
     """
@@ -68,6 +70,7 @@ class Upstream(ABC):
     model: str
     likeliest: int
     most_exact: int
+    restricts: bool = True
     loop: asyncio.AbstractEventLoop
 
     @abstractmethod

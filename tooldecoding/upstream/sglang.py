@@ -1,34 +1,29 @@
 """SGLang over HTTP: its native ``/generate``."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from tooldecoding.errors import UpstreamError
 from tooldecoding.upstream.http import Description, HttpUpstream
 from tooldecoding.upstream.server import Ask, Step
 
-_BIAS: Final = 1e4
-"""What is added to the logits of tokens that alone may be taken; log-probabilities are told without it."""
-
 
 class SglangServer(HttpUpstream):
-    """See HttpUpstream."""
+    """See HttpUpstream. Where tokens are restricted by a bias, its log-probabilities are those with the bias."""
 
     kind = "SGLang"
     path = "/generate"
     likeliest = 20
-    most_exact = 128
+    most_exact = 1 << 20
+    restricts = False
 
     def _body(self, ask: Ask) -> dict[str, Any]:
-        parameters: dict[str, Any] = {"temperature": 0.0, "max_new_tokens": ask.most}
         body: dict[str, Any] = {"input_ids": list(ask.tokens), "return_logprob": True, "stream": True}
         if ask.exact:
             body["token_ids_logprob"] = list(ask.exact)
-        elif not ask.allowed:
+        else:
             body["top_logprobs_num"] = self.likeliest
-        if ask.allowed:
-            parameters["logit_bias"] = {str(token): _BIAS for token in ask.allowed}
-        return {**body, "sampling_params": parameters}
+        return {**body, "sampling_params": {"temperature": 0.0, "max_new_tokens": ask.most}}
 
     def _steps(self, event: Mapping[str, Any], ask: Ask, seen: int) -> list[Step]:
         """Its events repeat all that came before, unless the server was told to tell what is new alone."""

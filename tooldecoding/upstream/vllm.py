@@ -21,7 +21,7 @@ def sampling_params(ask: Ask, likeliest: int) -> dict[str, Any]:
         ids = [*ask.exact, next(token for token in range(len(ask.exact) + 1) if token not in ask.exact)]
         return {**parameters, "logprobs": len(ids), "logprob_token_ids": ids}
     if ask.allowed:
-        return {**parameters, "logprobs": 1, "allowed_token_ids": list(ask.allowed)}
+        parameters["allowed_token_ids"] = list(ask.allowed)
     return {**parameters, "logprobs": likeliest}
 
 
