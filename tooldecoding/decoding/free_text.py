@@ -14,7 +14,6 @@ from tooldecoding.decoding.dialect_search import DialectSearch, is_schema
 from tooldecoding.decoding.name_trie import NameTrie
 from tooldecoding.decoding.not_words import NotWords
 from tooldecoding.decoding.suppressed_call import SuppressedCalls, first_words
-from tooldecoding.engines.logits import NextTokenLogits
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Opening
 from tooldecoding.formats.thinking import Thinking
@@ -190,7 +189,7 @@ class TextMode:
 
         ``room`` is for both: where it ends within a thinking, this stays open.
         """
-        result, cut, choose = None, True, self._choose
+        result, cut, only = None, True, None
         thinking, limit, unclosed = self._rules.opened_thinking, text_limit(), 0
         self._branch.draft = self._expected
         while limit > 0:
@@ -201,12 +200,12 @@ class TextMode:
                     break
                 thinking, limit = None, 0 if self._thinks else text_limit()
                 continue
-            pick = await self._branch.free_token(choose)
+            pick = await self._branch.free_token(self._choose, only)
             limit -= 1
             before = len(self._written)
             if not pick.piece or pick.piece == _END:
-                if choose is self._choose and self._must_speak:
-                    choose = self._choose_words
+                if only is None and self._must_speak:
+                    only = first_words(self._branch.table)
                     continue
                 result, cut = await self._in_dialect(before, ended=True), False
                 if result is None and self._answer.strip() and await self._before_words():
@@ -215,17 +214,18 @@ class TextMode:
             self._written += pick.piece
             otherwise = await self._begins_otherwise(before)
             if otherwise is True:
-                choose = self._choose_words
+                only = first_words(self._branch.table)
                 continue
             if otherwise:
                 result = otherwise
                 break
-            choose = self._choose
+            only = None
             await self._find_openers(before)
             result = self._opened(before) or await self._in_dialect(before) or self._stopped(before)
             left = not result and await self._leaves_words(before)
             if left is True:
-                choose = self._choose_words if not self._answer.strip() else self._choose_others
+                words = self._rules.not_words if self._answer.strip() else None
+                only = first_words(self._branch.table) if words is None else words.otherwise()
                 continue
             result = result or left or None
             if result:
@@ -339,17 +339,6 @@ class TextMode:
         self._words_to = len(begun)
         self._search = None if self._rules.search is None else self._rules.search()
         return self._returned <= _MOST_RETURNS
-
-    def _choose_others(self, logits: NextTokenLogits, written: Sequence[int]) -> int:
-        """Choose the next token of a sentence that does not go on with words; see ``Choose``."""
-        assert self._rules.not_words is not None
-        logits = self._rules.not_words.otherwise(logits)
-        return self._choose(logits, written) if self._choose else logits.best
-
-    def _choose_words(self, logits: NextTokenLogits, written: Sequence[int]) -> int:
-        """Choose the first token of an answer that does not begin with a call; see ``Choose``."""
-        logits = first_words(logits, self._branch.table)
-        return self._choose(logits, written) if self._choose else logits.best
 
     async def think_first(self, call_opener: str, thinking_limit: Limit) -> FreeText:
         """Let the model think if it wants to before a call that it must write; the result has the branch behind it.

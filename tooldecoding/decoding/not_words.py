@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 import regex
-import torch
 
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import Tokens
 from tooldecoding.tokens.token_table import TokenTable
 
 _SPACE: Final = r"\s{0,64}+"
@@ -81,11 +80,9 @@ class NotWords:
         """Whether an answer may end with this text."""
         return _SENTENCE.search(before.rstrip(" ")[-2:]) is not None
 
-    def otherwise(self, logits: NextTokenLogits) -> NextTokenLogits:
-        """Return the logits of the next token within a sentence, without those that begin JSON, a mark or an end."""
-        masked = logits.logits.clone()
-        for token, piece in enumerate(self._table.texts[: len(masked)]):
-            text = (piece or b"").decode(errors="ignore").lstrip()
-            if not piece or self._table.is_special(token) or text.startswith(_NO_WORD):
-                masked[token] = -torch.inf
-        return NextTokenLogits(masked)
+    def otherwise(self) -> Tokens:
+        """Return the tokens with which a sentence may go on: those that begin no JSON, no mark and no end."""
+        return self._table.those("words", self._is_word)
+
+    def _is_word(self, token: int, text: bytes) -> bool:
+        return not self._table.is_special(token) and not text.decode(errors="ignore").lstrip().startswith(_NO_WORD)

@@ -5,11 +5,10 @@ from collections.abc import Collection
 from typing import Final
 
 import regex
-import torch
 
 from lookup.grammar.notations import is_json
 from tooldecoding.decoding.dialect_search import is_schema
-from tooldecoding.engines.logits import NextTokenLogits
+from tooldecoding.engines.logits import Tokens
 from tooldecoding.formats.call_format import CallFormat
 from tooldecoding.formats.dialects import Dialects
 from tooldecoding.tokens.token_table import TokenTable
@@ -104,18 +103,13 @@ class SuppressedCalls:
         return attempt is None or match is not None
 
 
-def first_words(logits: NextTokenLogits, table: TokenTable) -> NextTokenLogits:
-    """Return the logits of an answer's first token, without those of tokens that begin no sentence and no number.
+def first_words(table: TokenTable) -> Tokens:
+    """Return the tokens that begin a sentence or a number.
 
     Calls, lists of calls, tags and fences begin with other characters. Where the model is sure of a call, what is left
     is noise, and parts of words are as likely as words: ``izr`` of Qwen2.5-Coder-0.5B, or ``JSONObject``.
     """
-    pieces = [(piece or b"").strip() for piece in table.texts]
-    words = [n for n, piece in enumerate(pieces) if _begins_sentence(n, piece, table)]
-    masked = torch.full_like(logits.logits, -torch.inf)
-    words = [n for n in words if n < len(masked)]
-    masked[words] = logits.logits[words]
-    return NextTokenLogits(masked) if words else logits
+    return table.those("first words", lambda token, text: _begins_sentence(token, text.strip(), table))
 
 
 def _begins_sentence(token: int, piece: bytes, table: TokenTable) -> bool:

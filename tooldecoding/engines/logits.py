@@ -236,6 +236,16 @@ class NextTokenLogits:
         place = int(logits.argmax())
         return int(tokens[place]), float(logits[place] - torch.logsumexp(logits, 0))
 
+    def only(self, tokens: Tokens) -> "NextTokenLogits":
+        """Return the logits of some tokens, where no other may come; these logits if there are none such."""
+        logits = self.logits
+        tokens = tokens[tokens < len(logits)]
+        if not len(tokens):
+            return self
+        masked = torch.full_like(logits, -torch.inf)
+        masked[tokens] = logits[tokens]
+        return NextTokenLogits(masked)
+
     def _of(self, tokens: Tokens) -> torch.Tensor:
         """Return the logits of some tokens, on the CPU."""
         return torch.from_numpy(self.values[tokens])

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from tooldecoding.engines.engine import Engine
-from tooldecoding.engines.logits import NextTokenLogits, token_set
+from tooldecoding.engines.logits import NextTokenLogits, Tokens, token_set
 from tooldecoding.errors import TokenizerError
 from tooldecoding.tokens.fed_tokens import FedTokens
 from tooldecoding.tokens.pending import CONTEXT_BYTES, Pending
@@ -242,13 +242,16 @@ class Branch:
         self._settle(*self.pending.sure())
         return await self.fed.compute(self.pending.tokens(expected.encode()))
 
-    async def free_token(self, choose: Choose | None = None) -> Pick:
+    async def free_token(self, choose: Choose | None = None, only: Tokens | None = None) -> Pick:
         """Return the next token without any constraint; a special token without a character has an empty piece.
 
-        ``choose``: by default the likeliest token is taken.
+        ``choose``: by default the likeliest token is taken. ``only``: the tokens that may come; by default all.
         """
         self.settle()
         logits = await self._logits()
+        if only is not None:
+            told = logits if logits.tells(only) else await self.fed.ask(only)
+            logits = told.only(only)
         token = choose(logits, self.ids) if choose else logits.best
         return Pick(token, self.table.texts[token] or b"", logits)
 

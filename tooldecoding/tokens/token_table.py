@@ -75,6 +75,7 @@ class TokenTable:
         written_by.sort(key=cast(Callable[[int], bytes], self.texts.__getitem__))
         self.sorted_texts = [text for token in written_by if (text := self.texts[token])]
         self.sorted_ids: Tokens = np.array(written_by, dtype=np.int64)
+        self._kinds: dict[str, Tokens] = {}
         self._longest = max((len(t) for t in self.sorted_texts), default=0)
         self._encode_after = lru_cache(maxsize=65536)(self._tokenise_after)
         self._sure = lru_cache(maxsize=65536)(self._find_sure)
@@ -94,6 +95,13 @@ class TokenTable:
                 break
             found += self.sorted_ids[low : bisect.bisect_right(self.sorted_texts, text[:size], low, high)].tolist()
         return found
+
+    def those(self, name: str, belongs: Callable[[int, bytes], bool]) -> Tokens:
+        """Return the tokens of a kind, ascending: found once, by id and text, and kept under a name."""
+        if name not in self._kinds:
+            found = [token for token, text in enumerate(self.texts) if text and belongs(token, text)]
+            self._kinds[name] = np.array(found, np.int64)
+        return self._kinds[name]
 
     def text(self, token: int) -> bytes:
         """Return the text of a token. Special tokens have none."""
