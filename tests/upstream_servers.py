@@ -104,6 +104,10 @@ def application(server: StandIn) -> FastAPI:
         server.passed.append((request.method, request.url.path, await request.body()))
         return JSONResponse(chat, headers={"X-Own": "1"})
 
+    @app.get("/metrics")
+    async def metrics() -> Response:
+        return Response(f'vllm:generation_tokens_total{{model_name="qwen"}} {server.written}.0\n')
+
     @app.get("/v1/models")
     async def models() -> Row:
         return {"data": [{"id": server.name, "root": server.source, "max_model_len": 1024}]}

@@ -18,6 +18,7 @@ import typer
 
 from eval.commands.bench import BENCH, BENCH_SCHEMAS
 from eval.commands.bench_agents import BENCH_AGENTS
+from eval.commands.bench_served import BENCH_SERVED
 from eval.commands.eval import EVAL
 from eval.commands.experiment import EXPERIMENT
 from eval.commands.report import REPORT
@@ -115,6 +116,7 @@ COMMANDS: Final = (
     BENCH,
     BENCH_SCHEMAS,
     BENCH_AGENTS,
+    BENCH_SERVED,
 )
 """All commands, in the sequence of ``--help``."""
 

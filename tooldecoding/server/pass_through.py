@@ -18,12 +18,17 @@ _OF_A_CONNECTION: Final = frozenset({
 
 
 def is_ours(body: bytes) -> bool:
-    """Whether the body of a chat completion or response asks for what only we do: tools, or a field of ours."""
+    """Whether the body of a chat completion or response asks for what only we do: tools, or a field of ours.
+
+    ``"tooldecoding": false`` leaves tools to the server behind.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, Mapping) and bool(found.get("tools") or found.get("tooldecoding"))
+    if not isinstance(found, Mapping) or found.get("tooldecoding") is False:
+        return False
+    return bool(found.get("tools") or found.get("tooldecoding"))
 
 
 class PassThrough:
