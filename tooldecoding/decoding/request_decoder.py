@@ -118,8 +118,10 @@ class RequestDecoder:
             Whether somebody reads the text along, token by token.
         """
         engine = loop.engine
-        if engine.worth_a_pass < Engine.worth_a_pass:  # a draft saves passes for the positions that it adds
-            drafts = request.options.draft_tokens * engine.worth_a_pass // Engine.worth_a_pass
+        # a draft saves passes for the positions that it adds
+        worth = 0 if engine.goes_on_alone else engine.worth_a_pass
+        if worth < Engine.worth_a_pass:
+            drafts = request.options.draft_tokens * worth // Engine.worth_a_pass
             request = replace(request, options=replace(request.options, draft_tokens=drafts))
         [root] = engine.open(1)
         try:

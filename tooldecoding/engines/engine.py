@@ -130,8 +130,8 @@ class Engine(ABC):
     The default is torch's, where it is not timed: passes would depend on what else the machine does.
     """
     goes_on_alone: bool = False
-    """Whether the engine writes on by itself and tells the logits of few tokens, as a server does. What is likely to
-    come next is not fed along with what is sure, then: the engine comes there without being told."""
+    """Whether the engine writes on by itself, and tells the logits of few tokens, as a server does. Then it takes no
+    drafts: it comes to what is likely without being told."""
     _branches: BranchTable[Any]
     """Each branch has a ``prompt`` with a ``usage``."""
 

@@ -32,9 +32,9 @@ from tooldecoding.upstream.server import Ask, Step, Upstream
 
 _AHEAD: Final = 512
 """The server is told to go on for so many tokens at most."""
-_UNREAD: Final = 24
+_UNREAD: Final = 8
 """It is stopped if it has written so many that nobody has asked for."""
-_PATIENCE: Final = (1, 16)
+_PATIENCE: Final = (4, 16)
 """Least and most tokens for which the server is waited for where it may come by, instead of asking it again."""
 _MEASURED: Final = 32
 """So many of the latest times are remembered."""
@@ -118,6 +118,8 @@ class _Stream:
         Where it began, and whose next token comes next.
     asked : ndarray of int64, optional
         The tokens whose logits it is to tell, in place of going on.
+    reach : int
+        Depth of the first node in front of which it stops.
     is_exact : bool
         Whether it is to tell all of them, and not only the likeliest.
     is_free : bool
@@ -128,6 +130,7 @@ class _Stream:
     start: _Node
     head: _Node
     asked: Tokens | None
+    reach: int
     is_exact: bool
     is_free: bool
     began: float
@@ -143,9 +146,13 @@ class _Wanted:
     nodes: list[_Node]
 
     @property
-    def goes_on(self) -> bool:
-        """Whether the branch is likely to go on from here."""
-        return self.feed.speculative < len(self.feed.tokens)
+    def is_tried(self) -> bool:
+        """Whether all tokens are tried: nothing is likely to go on behind them."""
+        return self.feed.speculative == len(self.feed.tokens) > 0
+
+    def goes_on_from(self, node: _Node) -> bool:
+        """Whether the branch is likely to go on behind a node: behind all that is likely to come next."""
+        return node is self.nodes[-1] and not self.is_tried
 
 
 class UpstreamEngine(Engine):
@@ -260,10 +267,10 @@ class UpstreamEngine(Engine):
                 if node.logits is not None and candidates is not None:
                     known = node.logits.known if feed.exact else {}
                     missing.setdefault(node, (wanted, set()))[1].update(set(candidates.tolist()).difference(known))
-                elif feed.exact and candidates is not None and not wanted.goes_on and self._server.restricts:
+                elif feed.exact and candidates is not None and wanted.is_tried and self._server.restricts:
                     self._guide(wanted, n)
                 else:
-                    self._begin(wanted.prompt, node, Ask(node.tokens(), _AHEAD if wanted.goes_on else 1))
+                    self._begin(wanted.prompt, node, Ask(node.tokens(), _AHEAD if wanted.goes_on_from(node) else 1))
             found.append(answers if len(answers) == len(wanted.nodes) else None)
         for node, (wanted, tokens) in missing.items():
             self._ask(wanted.prompt, node, token_set(tokens))
@@ -280,7 +287,7 @@ class UpstreamEngine(Engine):
     def _is_coming(self, node: _Node) -> bool:
         """Whether a request is about to tell the logits behind a node, or is likely to."""
         for ancestor in takewhile(lambda each: node.depth - each.depth <= self._patience, node.up()):
-            if ancestor.going is not None:
+            if ancestor.going is not None and node.depth < ancestor.going.reach:
                 return True
             if ancestor is not node and ancestor.logits is not None and ancestor.logits.is_ranked:
                 return False  # the request has gone another way
@@ -313,7 +320,9 @@ class UpstreamEngine(Engine):
         self._begin(wanted.prompt, node, ask)
 
     def _begin(self, prompt: _Prompt, node: _Node, ask: Ask, asked: Tokens | None = None) -> None:
-        stream = _Stream(prompt, node, node, asked, bool(ask.exact), not ask.allowed, time.perf_counter())
+        stream = _Stream(
+            prompt, node, node, asked, node.depth + ask.most, bool(ask.exact), not ask.allowed, time.perf_counter()
+        )
         prompt.streams.add(stream)
         prompt.usage.forward_passes += 1
         if asked is None:

@@ -6,11 +6,15 @@ They stay as long as the tokens that are settled agree with them. The first one 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from tooldecoding.decoding.decode_loop import Logits
 from tooldecoding.engines.engine import BranchId, Engine, Feed
 from tooldecoding.engines.logits import NextTokenLogits, Tokens
 from tooldecoding.tokens.token_table import shared_length
+
+_PROMPT: Final = 64
+"""So many tokens that are not computed are a prompt."""
 
 
 @dataclass
@@ -83,7 +87,9 @@ class FedTokens:
             Whether the logits of all of them matter, and not only the likeliest.
         """
         if self.logits is None:
-            tried = try_next if self.engine.can_roll_back and not self.engine.goes_on_alone else ()
+            tried = try_next if self.engine.can_roll_back else ()
+            if self.engine.goes_on_alone:  # but for a prompt's last token, it comes to what is likely by itself
+                tried = tried[: len(self.unfed) >= _PROMPT]
             matter = None if exact and not self.engine.goes_on_alone else candidates and candidates[: len(tried) + 1]
             feed = Feed(self.branch_id, [*self.unfed, *tried], len(tried), matter, exact)
             [[self.logits, *behind]] = await Logits([feed])
