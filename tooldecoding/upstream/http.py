@@ -131,8 +131,7 @@ class HttpUpstream(Upstream):
                     raise self._failed(str(error) or type(error).__name__) from None
             await asyncio.sleep(pause)
             pause, tries = min(2 * pause, _LONGEST_PAUSE_S), tries + 1
-            if tries > 1:
-                await self._demand_same_if_there()
+            await self._demand_same_if_there()
 
     async def _demand_same_if_there(self) -> None:
         with suppress(httpx.TransportError, TryAgain):
