@@ -123,6 +123,8 @@ class HttpUpstream(Upstream):
                 async for step in self._stream(ask):
                     wrote = True
                     yield step
+                if not wrote:
+                    raise TryAgain("it wrote nothing")
                 return
             except (httpx.TransportError, TryAgain) as error:
                 if wrote:
