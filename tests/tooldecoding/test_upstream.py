@@ -147,7 +147,7 @@ def test_a_request_that_is_refused_ends_its_own_prompt_alone(own: ToolDecoder, v
         assert server.ask().status_code == 200
         vllm.refuse[:] = [400]
         refused = server.ask(messages=[{"role": "user", "content": "What is the weather in Bern for 2 days?"}])
-        assert refused.status_code == 400 and "refused a request" in refused.json()["error"]["message"]
+        assert refused.status_code == 502 and "refused a request" in refused.json()["error"]["message"]
         assert server.ask().status_code == 200
 
 
@@ -234,7 +234,7 @@ def test_a_server_that_went_away_is_told(own: ToolDecoder) -> None:
         answer = server.http.post("/v1/chat/completions", json={"messages": HELLO})
         assert answer.status_code == 502 and answer.json()["error"]["code"] == "upstream_unreachable"
         failed = server.ask(model="qwen", tool_choice="required")
-        assert failed.status_code == 400 and "did not answer" in failed.json()["error"]["message"]
+        assert failed.status_code == 502 and "did not answer" in failed.json()["error"]["message"]
 
 
 def test_threads_may_share_a_decoder(own: ToolDecoder, vllm: StandIn) -> None:

@@ -277,8 +277,8 @@ class DecodeLoop:
         finally:
             self.engine.close(group.root)
 
-    def forward(self) -> None:
-        """Run one forward pass, or take what a server has answered by now.
+    def forward(self) -> bool:
+        """Run one forward pass, or take what a server has answered by now; whether there was something.
 
         What the engine raises is raised here; an error of a prompt ends this one alone.
         """
@@ -286,13 +286,14 @@ class DecodeLoop:
         waiting = [(group, group.waiting()) for group in groups]
         feeds = [feed for _, tasks in waiting for task in tasks for feed in task.unanswered]
         if not feeds:
-            return
+            return False
         answers, taken = self._extend(feeds, chunk), 0
         for group, tasks in waiting:
             count = sum(len(task.unanswered) for task in tasks)
             group.go_on(tasks, answers[taken : taken + count])
             taken += count
         self._close_ended()
+        return any(answer is not None for answer in answers)
 
     def finish(self, groups: Iterable[TaskGroup[T]]) -> list[T]:
         """Run prompts to their ends; their results, or the first error."""

@@ -99,6 +99,7 @@ class _Prompt:
     """What all branches of a prompt share."""
 
     usage: Usage = field(default_factory=Usage)
+    branches: "set[_Branch]" = field(default_factory=set)
     streams: "set[_Stream]" = field(default_factory=set)
 
 
@@ -190,15 +191,21 @@ class UpstreamEngine(Engine):
 
     def open(self, count: int) -> list[BranchId]:
         """See Engine."""
-        return [self._branches.add(_Branch(_Prompt(), _Node())) for _ in range(count)]
+        return [self._add(_Branch(_Prompt(), _Node())) for _ in range(count)]
 
     def fork(self, branch: BranchId) -> BranchId:
         """See Engine."""
-        return self._branches.add(replace(self._branches[branch]), branch)
+        return self._add(replace(self._branches[branch]), branch)
+
+    def _add(self, branch: _Branch, parent: BranchId | None = None) -> BranchId:
+        branch.prompt.branches.add(branch)
+        return self._branches.add(branch, parent)
 
     def release(self, branch: BranchId) -> None:
         """See Engine. What the server writes for it alone is cancelled."""
-        prompt = self._branches.remove(branch).prompt
+        released = self._branches.remove(branch)
+        prompt = released.prompt
+        prompt.branches.discard(released)
         self._wanted = {key: wanted for key, wanted in self._wanted.items() if wanted.feed.branch != branch}
         self._cancel_useless(prompt)
 
@@ -396,7 +403,7 @@ class UpstreamEngine(Engine):
         """Cancel the requests on whose way no branch is."""
         if not prompt.streams:
             return
-        nodes = [branch.node for branch in self._branches.values() if branch.prompt is prompt]
+        nodes = {branch.node for branch in prompt.branches}
         wanted = {node for each in self._wanted.values() if each.prompt is prompt for node in each.nodes}
         for stream in list(prompt.streams):
             if stream.head not in wanted and not any(self._follows(node, stream) for node in nodes):

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from lookup.errors import ToolDecodingError
-from tooldecoding.errors import ContextLengthError
+from tooldecoding.errors import ContextLengthError, UpstreamError
 from tooldecoding.files.json_lines import json_line, read_object
 from tooldecoding.server.monitoring import Metrics, exposition, log
 
@@ -72,6 +72,9 @@ def to_api_error(error: Exception, request_id: str) -> ApiError:
     """Return the answer to an error; what is not the client's fault stands in the log alone."""
     if isinstance(error, ApiError):
         return error
+    if isinstance(error, UpstreamError):
+        log("upstream failed", logging.ERROR, error, request_id=request_id)
+        return ApiError(502, error.public, code="upstream_failed")
     if isinstance(error, ToolDecodingError):
         return wrong_input(error)
     if isinstance(error, HTTPException):

@@ -234,8 +234,7 @@ class Scheduler:
     def _forward(self) -> None:
         if not self._jobs:
             return
-        self._batch.forward()
-        self._metrics.passes.inc()
+        self._metrics.passes.inc(self._batch.forward())
         for job in list(self._jobs):
             try:
                 ended = job.tell(self._decoder)
