@@ -37,7 +37,7 @@ def vllm(port: int, plugin: bool) -> Iterator[subprocess.Popen[bytes]]:
     environment |= {"VLLM_PLUGINS": "tooldecoding" if plugin else ""}
     command = [
         place / "bin/python", "-m", "vllm.entrypoints.openai.api_server", "--model", place / "model",
-        "--served-model-name", "qwen", "--dtype", "bfloat16", "--max-model-len", "4096", "--enforce-eager",
+        "--served-model-name", "qwen", "--dtype", "bfloat16", "--max-model-len", "16384", "--enforce-eager",
         "--enable-scale-out", "--enable-auto-tool-choice", "--tool-call-parser", "hermes", "--port", port,
     ]  # fmt: skip
     with subprocess.Popen([*map(str, command)], cwd="/", env=environment, start_new_session=True) as process:
