@@ -242,6 +242,9 @@ class Process(Server):
     process: subprocess.Popen[str]
     lines: list[dict[str, Any]]
 
+    def logged(self, event: str) -> list[dict[str, Any]]:
+        return [line for line in self.lines if line["event"] == event]
+
     def assert_what_runs_is_finished(self) -> None:
         """Told to stop, it finishes a stream and an answer, and ends with the documented exit code."""
         text = {"messages": HELLO, "tools": None, "max_tokens": 320}

@@ -167,6 +167,10 @@ class TaughtEngine:
                 self._raise_wanted(feed, found)
         return answers
 
+    def answered(self, feeds: Sequence[Feed]) -> list[list[NextTokenLogits]]:
+        """See Engine."""
+        return self.extend(feeds)
+
     def _raise_wanted(self, feed: Feed, computed: Sequence[NextTokenLogits]) -> None:
         """Add the bonus to the logits of the wanted tokens."""
         trace = self._traces[feed.branch]
