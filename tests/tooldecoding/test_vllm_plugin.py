@@ -140,6 +140,12 @@ def test_errors_of_the_engine_are_told(client: Client, errored: bool, said: str)
         asyncio.run(ask())
 
 
+def test_an_engine_that_writes_nothing_is_not_asked_for_ever(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client._model, "steps", lambda ids, most, allowed: iter(()))
+    [answer] = asyncio.run(asked(client, (CHAT, body(model="qwen", tool_choice="required"))))
+    assert answer["error"]["code"] == "upstream_failed" and "wrote nothing" in answer["error"]["message"]
+
+
 def test_wrong_options_are_told_at_the_start(client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     (tmp_path / "own.yaml").write_text("order_limits: 4\n")
     monkeypatch.setenv("TOOLDECODING_CONFIG", str(tmp_path / "own.yaml"))

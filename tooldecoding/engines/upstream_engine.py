@@ -135,6 +135,7 @@ class _Stream:
     is_exact: bool
     is_free: bool
     began: float
+    has_told: bool = False
     cancel: Callable[[], None] = lambda: None
 
 
@@ -361,6 +362,7 @@ class UpstreamEngine(Engine):
         node = stream.head
         if isinstance(news, Step):
             self._time(stream)
+            stream.has_told = True
             stream.prompt.usage.positions += 1
             logits = node.logits or KnownLogits({}, self._vocabulary)
             key = None if stream.asked is None else KnownLogits.key(stream.asked)
@@ -382,6 +384,8 @@ class UpstreamEngine(Engine):
                     self._cancel_useless(stream.prompt)
             return
         node.error = news
+        if news is None and not stream.has_told:  # else it would be asked again for ever
+            node.error = UpstreamError(f"{self._server.kind} at {self._server.address} wrote nothing")
         self._end(stream)
 
     def _time(self, stream: _Stream) -> None:
