@@ -197,7 +197,7 @@ def standing_in(
     kind: str, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, source: str, name: str = "qwen"
 ) -> Iterator[StandIn]:
     """A server on a free port, inside the block."""
-    server = StandIn(kind, model, tokenizer, source if kind == "llama-server" else name, source)
+    server = StandIn(kind, model, tokenizer, name, source)
     web = uvicorn.Server(uvicorn.Config(application(server), log_level="critical"))
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server.address = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -4,13 +4,16 @@ The stand-ins speak the protocols of vLLM, SGLang and llama-server; ``real_model
 the real ones.
 """
 
+import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from command_line import Cli, assert_bad
 from running_server import HELLO, ROME, TABLE, TOOLS, WEATHER, Running, body, lines_of, running, wait_until
 from tiny_models import byte_level_tokenizer, tiny_model
 from tooldecoding.chat.reply import ChatMessage
@@ -19,7 +22,9 @@ from tooldecoding.errors import UpstreamError
 from tooldecoding.models.loading import load_model
 from tooldecoding.models.upstream import UpstreamModel
 from tooldecoding.options import DecodeOptions
+from tooldecoding.options.serve_command import ServeCommand
 from tooldecoding.request import Request
+from tooldecoding.server.app import load_completions
 from tooldecoding.upstream.vllm import VllmServer
 from tools import PROMPTS, lookup
 from tools import WEATHER as DOCUMENTED
@@ -103,7 +108,7 @@ def test_calls_of_a_model_that_knows_nothing_are_those_of_our_own_engine(seed: i
     request = Request(PROMPTS[0], lookup(DOCUMENTED), options)
     with standing_in("vllm", model, tokenizer, "reference") as server:
         [expected] = ToolDecoder(model, tokenizer).run([request])
-        upstream = UpstreamModel(VllmServer(server.address, "qwen"), model.config)
+        upstream = UpstreamModel(VllmServer(server.address, "qwen"), model.config, "qwen")
         [found] = ToolDecoder(upstream, tokenizer).run([request])
     assert found.text == expected.text
 
@@ -130,7 +135,7 @@ def test_many_prompts_are_asked_for_side_by_side(own: ToolDecoder, vllm: StandIn
 def test_a_busy_server_is_asked_again(own: ToolDecoder, server: StandIn, served: ToolDecoder, status: int) -> None:
     server.refuse[:] = [status]
     assert written(served.chat(**REQUESTS["a call"])) == written(own.chat(**REQUESTS["a call"]))
-    assert not server.refuse and served.model.server.retries
+    assert not server.refuse
 
 
 @pytest.mark.parametrize("behind", [0, 1, 5])
@@ -198,6 +203,23 @@ def test_an_unknown_model_and_one_that_changes_are_told(own: ToolDecoder, vllm: 
     finally:
         vllm.name = "qwen"
         vllm.refuse.clear()
+
+
+def test_the_name_that_the_server_shows_is_that_by_which_the_proxy_is_asked(server: StandIn) -> None:
+    answerer, options = load_completions(ServeCommand(upstream=server.address))
+    with running(answerer, **vars(options)) as proxy:
+        shown = proxy.http.get("/v1/models").json()["data"][0]["id"]
+        answer = proxy.ask(model=shown, tool_choice="required")
+    assert answer.status_code == 200 and answer.json()["choices"][0]["message"]["tool_calls"]
+
+
+@pytest.mark.parametrize("command", ["decode", "doctor"])
+def test_commands_take_a_server(cli: Cli, vllm: StandIn, tmp_path: Path, command: str) -> None:
+    (tmp_path / "tools.json").write_text(json.dumps([LAMP]))
+    more = ["--tools", tmp_path / "tools.json", "--prompt", "Switch the lamp in the hall on"]
+    ran = cli(command, "--upstream", vllm.address, *(more if command == "decode" else ()))
+    assert not ran.code and ("set_lamp" if command == "decode" else "vLLM at") in ran.out
+    assert_bad(cli(command, "--upstream", "http://127.0.0.1:9", *(more if command == "decode" else ())), "no server")
 
 
 @pytest.fixture(scope="module")

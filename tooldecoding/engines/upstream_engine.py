@@ -294,9 +294,11 @@ class UpstreamEngine(Engine):
 
     def _is_coming(self, node: _Node) -> bool:
         """Whether a request is about to tell the logits behind a node, or is likely to."""
-        for ancestor in takewhile(lambda each: node.depth - each.depth <= self._patience, node.up()):
-            if ancestor.going is not None and node.depth < ancestor.going.reach:
-                return True
+        patience = self._patience
+        for ancestor in takewhile(lambda each: node.depth - each.depth <= max(patience, _GUIDED), node.up()):
+            going, distance = ancestor.going, node.depth - ancestor.depth
+            if going is not None and node.depth < going.reach and (distance <= patience or not going.is_free):
+                return True  # where the server is guided, it was asked for just this
             if ancestor is not node and ancestor.logits is not None and ancestor.logits.is_ranked:
                 return False  # the request has gone another way
         return False

@@ -1,19 +1,11 @@
 """A model that a server runs. What is known of it: its tokenizer, its configuration, and where to ask."""
 
-import asyncio
-from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import torch
 from transformers import GenerationConfig, PreTrainedConfig, PreTrainedTokenizerBase
 
-from tooldecoding.errors import UpstreamError
-from tooldecoding.upstream.server import Ask, Upstream
-
-T = TypeVar("T")
-
-PROBE: Final = 'Grüße, 12.5 €!\n{"name": "get_weather", "arguments": {"city": "東京"}}'
-"""A text of which two tokenizers hardly make the same tokens."""
+from tooldecoding.upstream.server import Upstream
 
 
 class UpstreamModel:
@@ -24,14 +16,17 @@ class UpstreamModel:
     server : Upstream
     config : PreTrainedConfig
         Of the model; at least ``vocab_size`` and ``max_position_embeddings``.
+    name : str
+        By which the server's clients ask for the model.
     """
 
     device: Final = torch.device("cpu")
     """Where log-probabilities come to."""
     dtype: Final = "upstream"
 
-    def __init__(self, server: Upstream, config: PreTrainedConfig) -> None:
+    def __init__(self, server: Upstream, config: PreTrainedConfig, name: str) -> None:
         self.server = server
+        self.name = name
         self.config = config
         self.generation_config = GenerationConfig.from_model_config(config)
 
@@ -58,26 +53,3 @@ def with_context(config: PreTrainedConfig, positions: int | None) -> PreTrainedC
     if positions is not None:
         text.max_position_embeddings = min(positions, own or positions)
     return config
-
-
-def answer(server: Upstream, asked: Coroutine[Any, Any, T]) -> T:
-    """Return what is asked in the loop of a server."""
-    return asyncio.run_coroutine_threadsafe(asked, server.loop).result()
-
-
-async def first_step(server: Upstream, tokens: list[int]) -> None:
-    """UpstreamError unless the server goes on behind tokens and tells log-probabilities."""
-    async for step in server.go_on(Ask(tokens, 1)):
-        if len(step.logprobs) > 1:
-            return
-    raise UpstreamError(f"{server.kind} at {server.address} tells no log-probabilities of tokens")
-
-
-def demand_same_tokens(server: Upstream, found: list[int] | None, tokenizer: PreTrainedTokenizerBase) -> None:
-    """UpstreamError if the server makes other tokens of a text than the tokenizer that is read here."""
-    own = tokenizer.encode(PROBE, add_special_tokens=False)
-    if found is not None and list(found) != list(own):
-        raise UpstreamError(
-            f"{server.kind} at {server.address} has another tokenizer than {tokenizer.name_or_path!r}; "
-            "give --model with the folder, hub id or file of the model that it serves"
-        )

@@ -117,7 +117,7 @@ def load_completions(options: ServeCommand, tell: Callable[[str], None] | None =
 
     model, tokenizer = load_quietly(options.model, tell=tell, **options.loading)
     if isinstance(model, UpstreamModel) and not options.served_model_name:
-        options = replace(options, served_model_name=(model.server.model,))
+        options = replace(options, served_model_name=(model.name,))
     decoder = ToolDecoder(model, tokenizer, options.strategy, options, options.prompt_cache_mb)
     return ChatCompletions(decoder, options), options
 
@@ -200,7 +200,7 @@ def application(answerer: Answerer, options: ServeCommand) -> FastAPI:
 
     if passing is not None:
 
-        @app.api_route("/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+        @app.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
         async def other(request: Request) -> Response:
             return await passing(request, await read_bytes(request, options.max_body_mb << 20))
 

@@ -53,7 +53,7 @@ class PassThrough:
     async def __call__(self, request: Request, body: bytes) -> Response:
         """Return the server's answer to a request; ApiError 502 if there is none."""
         kept = [(n, v) for n, v in request.headers.items() if n not in _OF_A_CONNECTION and n not in self._headers]
-        path = request.scope["path"] + (f"?{query}" if (query := request.url.query) else "")
+        path = request.scope["raw_path"].decode("ascii") + (f"?{query}" if (query := request.url.query) else "")
         asked = self._http.build_request(request.method, path, headers=[*kept, *self._headers.items()], content=body)
         try:
             answer = await self._http.send(asked, stream=True)

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import httpx
 
 from tooldecoding.errors import UpstreamError
-from tooldecoding.upstream.server import Ask, Step, Upstream, new_loop
+from tooldecoding.upstream.server import Ask, Step, Upstream, shared_loop
 
 _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses behind which the same request may be answered."""
@@ -54,11 +54,6 @@ class HttpUpstream(Upstream):
         Seconds in which the next token must come.
     patience : float
         Seconds for which a server that is away, or too busy, is asked again.
-
-    Attributes
-    ----------
-    requests, retries : int
-        How many were sent, and how many of them again.
     """
 
     path: str
@@ -69,8 +64,7 @@ class HttpUpstream(Upstream):
     ) -> None:
         self.address = address.rstrip("/")
         self.model = model
-        self.requests = self.retries = 0
-        self.loop = new_loop()
+        self.loop = shared_loop()
         self._patience = patience
         self._headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         self._timeout = httpx.Timeout(timeout, connect=10.0, pool=None)
@@ -114,10 +108,8 @@ class HttpUpstream(Upstream):
 
     async def go_on(self, ask: Ask) -> AsyncIterator[Step]:
         """See Upstream."""
-        began, pause, tries = self.loop.time(), _FIRST_PAUSE_S, 0
+        began, pause = self.loop.time(), _FIRST_PAUSE_S
         while True:
-            self.requests += 1
-            self.retries += tries > 0
             wrote = False
             try:
                 async for step in self._stream(ask):
@@ -132,7 +124,7 @@ class HttpUpstream(Upstream):
                 if self.loop.time() - began > self._patience:
                     raise self._failed(str(error) or type(error).__name__) from None
             await asyncio.sleep(pause)
-            pause, tries = min(2 * pause, _LONGEST_PAUSE_S), tries + 1
+            pause = min(2 * pause, _LONGEST_PAUSE_S)
             await self._demand_same_if_there()
 
     async def _demand_same_if_there(self) -> None:

@@ -14,7 +14,10 @@ _MANY: Final = 2048
 
 
 class LlamaServer(HttpUpstream):
-    """See HttpUpstream. It cannot be asked for single tokens, so they are looked for among many."""
+    """See HttpUpstream. It cannot be asked for single tokens, so they are looked for among many.
+
+    What is not among the 2,048 likeliest counts as the least likely of these: too likely, and by no more than that.
+    """
 
     kind = "llama-server"
     path = "/completion"

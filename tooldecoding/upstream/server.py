@@ -9,6 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 
@@ -91,8 +92,12 @@ class Upstream(ABC):
         return cancel
 
 
-def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop that runs in a thread of its own, as long as the process does."""
+@cache
+def shared_loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of all servers, which runs in a thread of its own as long as the process does.
+
+    It is not that of agents: a tool that blocks would hold the tokens of all prompts.
+    """
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="tooldecoding-upstream", daemon=True).start()
     return loop

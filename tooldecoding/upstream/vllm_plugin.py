@@ -69,7 +69,7 @@ class ToolDecodingPlugin:
             found, tokenizer = read_config_and_tokenizer(source)
         server = VllmClient(engine_client, names[0])
         context = with_context(found or small_config(tokenizer), engine_client.model_config.max_model_len)
-        decoder = ToolDecoder(UpstreamModel(server, context), tokenizer, options=self._options)
+        decoder = ToolDecoder(UpstreamModel(server, context, names[0]), tokenizer, options=self._options)
         self._answerer = ChatCompletions(decoder, self._options)
 
     def _taking_over(self, before: APIRoute) -> Callable[[Request], Awaitable[Response]]:
